@@ -1,17 +1,19 @@
 """`reseller-sim audit` and `expectations`: whether a client and a scenario did what is asked of them."""
 
-import json as json_module
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from simulator.cli.control import NO_SANDBOX, Control
 from simulator.cli.flags import asking_flags, file_option, own_option
-from simulator.cli.output import echo, echo_json, echo_value, is_terminal, print_line
+from simulator.cli.output import echo, echo_value, is_terminal, print_line
 from simulator.cli.reports.cases import ReportCase, Suite, junit, unwritable
-from simulator.cli.reports.verdicts import NOTHING, audit_cases, ending, lines_of
-from simulator.cli.usage import CannotStart, Refused, title, verb
+from simulator.cli.usage import CannotStart, Refused, verb
 from simulator.shortened import whole_line
+
+AUDIT, WARNING, NOTHING = "audit", "audit_warning", "audit_of_nothing"
+NOT_EXERCISED = "not exercised"
+WHERE_TO_SEND = "does your client send to RESELLER_BASE_URL, and to the paths of the service?"
 
 
 @verb("audit")
@@ -42,15 +44,15 @@ def audit_command(control: Control, json: bool, all_of_them: bool, junit_file: P
     if junit_file is not None:
         suite = Suite(f"sandbox {control.sandbox}", (*audit_cases(made["obligations"]), *unseen))
         try:
-            junit_file.write_bytes(junit(title(), [suite]))
+            junit_file.write_bytes(junit([suite]))
         except OSError as error:
-            raise CannotStart(unwritable(title(), junit_file, error)) from None
+            raise CannotStart(unwritable(junit_file, error)) from None
     if json:
-        echo_json(json_module.dumps(made, indent=2))
+        echo_value(made)
     else:
         echo("\n".join(map(whole_line, _lines(made, is_short=is_terminal() and not all_of_them))))
-    for one in unseen:
-        raise Refused(whole_line(f"{title()}: {one.message}"))
+    if unseen:
+        raise Refused(unseen[0].message)
     return 0 if made["ok"] else 1
 
 
@@ -58,31 +60,58 @@ def _unseen(control: Control, made: dict[str, Any]) -> list[ReportCase]:
     """Return a failed case when the audit had nothing to judge, which must not pass as a clean audit."""
     if not made["ok"]:
         return []
-    rows = control.get("/coverage")["endpoints"]
+    endpoints = [one for one in control.get("/coverage")["endpoints"] if "*" not in (one["method"], one["path"])]
+    reached = [one for row in endpoints for one in row["answers"] if one["error"] != NO_SANDBOX]
     of_receivers = [one for one in made["obligations"] if one["log"] == "notifications"]
-    if any(map(_is_of_contract, rows)) or any(one["state"] != "not_exercised" for one in of_receivers):
+    if reached or any(one["state"] != "not_exercised" for one in of_receivers):
         return []
-    what, name = "got no request", "the sandbox got a request"
-    if any(one["calls"] for one in rows):
-        what, name = "got requests for unknown paths or sandboxes only", "a request reached an endpoint"
-    text = f"nothing was judged: the sandbox {control.sandbox} {what}; does your client send to its address?"
-    return [ReportCase(name=name, ok=False, message=text, code=NOTHING)]
-
-
-def _is_of_contract(row: dict[str, Any]) -> bool:
-    """Return whether a request reached this endpoint of the contract. Requests to an unknown sandbox reach none."""
-    reached = [one for one in row["answers"] if one["error"] != NO_SANDBOX]
-    return bool(reached) and "*" not in (row["method"], row["path"])
+    text = f"nothing was judged: no request to the sandbox {control.sandbox} reached an endpoint; {WHERE_TO_SEND}"
+    return [ReportCase(name="a request reached an endpoint", ok=False, message=text, code=NOTHING)]
 
 
 def _lines(made: dict[str, Any], *, is_short: bool) -> list[str]:
-    """Yield the obligations in the service's order. Short output has the violations first and only counts the rest."""
+    """Return the obligations in the service's order. Short output has the violations first and only counts the rest."""
     rows: list[dict[str, Any]] = made["obligations"]
     if is_short:
         rows = [one for one in rows if one["state"] != "not_exercised"]
         rows.sort(key=lambda one: one["state"] != "violated")
-    listed = [line for one in rows for line in lines_of(one)]
-    return [*listed, *([""] if listed else []), *ending(made)]
+    lines = [line for one in rows for line in _lines_of(one)]
+    lines += [""] if lines else []
+    states = [row["state"] for row in made["obligations"]]
+    words = {"met": "met", "violated": "violated", "not_exercised": NOT_EXERCISED}
+    lines.append(", ".join(f"{states.count(state)} {word}" for state, word in words.items()))
+    if made["left_out"]:
+        lines.append(f"{made['left_out']} older requests and notifications were evicted, and are not judged")
+    return lines
+
+
+def _lines_of(row: Mapping[str, Any]) -> Iterator[str]:
+    """Yield one obligation: its line, and below it what violates it and what to do."""
+    violated = "VIOLATED" if row["severity"] == "error" else "warning"
+    mark = {"violated": violated, "met": "ok"}.get(row["state"], "-")
+    yield f"{mark:<8}  {row['section']:<5} {row['id']}: {row['title']}"
+    if row["state"] == "violated":
+        yield from (f"            {text}" for text in row["findings"])
+        more = row["violations"] - len(row["findings"])
+        if more > 0:
+            yield f"            and {more} more"
+        yield f"            do: {row['advice']}"
+
+
+def audit_cases(rows: Iterable[Mapping[str, Any]]) -> Iterator[ReportCase]:
+    """Obligations as cases: only an error that is violated is not ok."""
+    for row in rows:
+        is_violated, is_error = row["state"] == "violated", row["severity"] == "error"
+        first, *others = row["findings"] or [""]
+        message = f"SPEC {row['section']}: {first}" if is_violated else ""
+        yield ReportCase(
+            name=f"{row['id']}: {row['title']}",
+            ok=not (is_violated and is_error),
+            message=message,
+            details=(*others, f"do: {row['advice']}") if is_violated else (),
+            code=AUDIT if is_error else WARNING,
+            skipped=NOT_EXERCISED if row["state"] == "not_exercised" else "",
+        )
 
 
 @verb("expectations")
@@ -109,18 +138,10 @@ def expectations_command(control: Control, json: bool) -> int:
 
 def _print(rows: list[dict[str, Any]]) -> None:
     for one in rows:
-        echo(whole_line(f"{'ok' if one['ok'] else 'NOT MET':<8}  {_where(one)}{one['message']}"))
-        for line in _helpful(one):
-            echo(whole_line(f"          {line}"))
+        place = f"{one['place']['file']}:{one['place']['line']}: " if one["place"] else ""
+        echo(whole_line(f"{'ok' if one['ok'] else 'NOT MET':<8}  {place}{one['message']}"))
+        for name in ("nearest", "pending"):
+            for text in one[name]:
+                echo(whole_line(f"          {name}: {text}"))
     met = sum(one["ok"] for one in rows)
     print_line(f"{met} of {len(rows)} met" if rows else "the scenario expects nothing")
-
-
-def _where(one: dict[str, Any]) -> str:
-    place = one["place"]
-    return f"{place['file']}:{place['line']}: " if place else ""
-
-
-def _helpful(one: dict[str, Any]) -> Iterator[str]:
-    yield from (f"nearest: {text}" for text in one["nearest"])
-    yield from (f"pending: {text}" for text in one["pending"])

@@ -2,9 +2,9 @@
 
 import json as json_module
 import os
-import stat
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from http.client import responses
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -20,6 +20,7 @@ from simulator.cli.usage import CannotStart, verb, wrong_usage
 from simulator.cli.values import Whole
 from simulator.control.curl import curl_command
 from simulator.options import CONTROL_PATH
+from simulator.server.regular_files import CannotRead, content_of
 from simulator.shortened import whole_line
 from simulator.staging.signing import CannotSign, Credentials, SignedRequest, sign, with_bearer
 
@@ -33,19 +34,16 @@ class LinesOfVariable(click.types.StringParamType):
     envvar_list_splitter = "\n"
 
 
-def _headers(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+def _headers(texts: tuple[str, ...]) -> dict[str, str]:
     """`Name: value` each; the last one of a name wins."""
-    return dict(_header(ctx, param, text) for text in texts)
-
-
-def _header(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str, str]:
-    name, colon, value = text.partition(":")
-    value = value.strip()
-    if not colon or not name.replace("-", "").replace("_", "").isalnum() or not text.isascii():
-        raise click.BadParameter(f"{text!r} is not a header such as 'X-Api-Version: 2026-09-16'", ctx, param)
-    if not value.isprintable():
-        raise click.BadParameter(f"the header {name} has control characters", ctx, param)
-    return name, value
+    found = {}
+    for text in texts:
+        name, colon, value = text.partition(":")
+        is_name = colon and name.replace("-", "").replace("_", "").isalnum()
+        if not (is_name and text.isascii() and value.strip().isprintable()):
+            raise ValueError(f"{text!r} is not a header such as 'X-Api-Version: 2026-09-16'")
+        found[name] = value.strip()
+    return found
 
 
 @verb("call")
@@ -53,7 +51,7 @@ def _header(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str,
 @option(
     "--bearer",
     metavar="TOKEN",
-    callback=values.token,
+    parse=values.token,
     help="Send this IdToken of POST /v2/token instead of a signature (deprecated).",
 )
 @option(
@@ -62,7 +60,7 @@ def _header(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str,
     metavar="'NAME: VALUE'",
     type=LinesOfVariable(),
     multiple=True,
-    callback=_headers,
+    parse=_headers,
     help="An additional header; it replaces a generated header of that name.",
 )
 @own_option("--include", "-i", is_flag=True, help="Print all headers of the response, not only the simulator's.")
@@ -104,13 +102,12 @@ def _exchange(request: SignedRequest, more: Mapping[str, str]) -> Answer:
     try:
         return exchange(request.method, request.url, request.body or None, headers, TIMEOUT_S)
     except Unreachable as error:
-        text = f"reseller-sim call: cannot connect to {address} ({error}){start_advice(error)}"
-        raise CannotStart(text) from None
+        raise CannotStart(f"cannot connect to {address} ({error}){start_advice(error)}") from None
     except Unanswered as error:
         text = f"{address} closed the connection before a complete response"
         if isinstance(error.__cause__, TimeoutError):
             text = f"{address} did not respond within {TIMEOUT_S:g} seconds"
-        raise CannotStart(f"reseller-sim call: {text} ({error}): repeat a payment with the same refid") from None
+        raise CannotStart(f"{text} ({error}): repeat a payment with the same refid") from None
 
 
 def _decoded(body: bytes) -> Any:
@@ -122,20 +119,16 @@ def _decoded(body: bytes) -> Any:
 
 
 def _print_body(body: bytes) -> None:
-    stdout = sys.stdout.buffer
-    shown = printable_body(_indented(body) if stdout.isatty() else body)
-    stdout.write(shown if shown.endswith(b"\n") or not shown else shown + b"\n")
-    stdout.flush()
-
-
-def _indented(body: bytes) -> bytes:
-    """JSON indented, with its numbers untouched; anything else unchanged."""
+    """Print a body, on a terminal with indented JSON, whose numbers stay as they are."""
     import msgspec
 
-    try:
-        return msgspec.json.format(body, indent=2)
-    except msgspec.DecodeError:
-        return body
+    stdout = sys.stdout.buffer
+    if stdout.isatty():
+        with suppress(msgspec.DecodeError):
+            body = msgspec.json.format(body, indent=2)
+    shown = printable_body(body)
+    stdout.write(shown if shown.endswith(b"\n") or not shown else shown + b"\n")
+    stdout.flush()
 
 
 @verb("sign")
@@ -188,20 +181,17 @@ def signed_request(
     try:
         return sign(method, base_url, path, read_input(data), credentials(key, secret), timestamp, nonce)
     except CannotSign as wrong:
-        raise wrong_usage(str(wrong)) from None
+        raise wrong_usage(wrong) from None
 
 
 def read_input(text: str | None, what: str = "the body", bytes_max: int = BYTES_MAX) -> bytes:
     """Return the bytes of a flag: literal, of the file of @FILE, or of stdin for -. Unreadable input is a usage
     error."""
-    try:
-        if text == "-":
-            return read_stdin(bytes_max)
-        if text is not None and text.startswith("@"):
-            return read_file(text[1:], what, bytes_max)
-        return _bounded(os.fsencode(text or ""), what, bytes_max)
-    except UnreadableInput as error:
-        raise wrong_usage(str(error)) from None
+    if text == "-":
+        return read_stdin(bytes_max)
+    if text is not None and text.startswith("@"):
+        return read_file(text[1:], what, bytes_max)
+    return _bounded(os.fsencode(text or ""), what, bytes_max)
 
 
 def credentials(key: str | None, secret: str | None) -> Credentials:
@@ -223,41 +213,31 @@ def default_credentials() -> Credentials:
         for one in reseller.keys:
             if one.state == "active":
                 return Credentials(one.key, one.secret)
-    raise CannotStart("reseller-sim: the default scenario has no active API key: give --key and --secret")
-
-
-class UnreadableInput(Exception):
-    """The input cannot be read or is too long. The text says which."""
+    raise CannotStart("the default scenario has no active API key: give --key and --secret")
 
 
 def read_file(name: str, what: str = "the body", bytes_max: int = BYTES_MAX) -> bytes:
-    """Return the bytes of a regular file, which messages call `what`. Raises `UnreadableInput`, also for a device, a
+    """Return the bytes of a regular file, which messages call `what`. Anything else is a usage error, also a device, a
     pipe or a folder."""
     try:
-        if not stat.S_ISREG(os.stat(name).st_mode):
-            raise UnreadableInput(f"{what} {name!r} is not a regular file")
-        with open(name, "rb") as file:
-            raw = file.read(bytes_max + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UnreadableInput(f"{what} {name!r} cannot be read: {reason}") from None
-    return _bounded(raw, f"{what} {name!r}", bytes_max)
+        return content_of(name, bytes_max)
+    except CannotRead as wrong:
+        raise wrong_usage(f"{what} {name!r} {wrong}") from None
 
 
 def read_stdin(bytes_max: int = BYTES_MAX) -> bytes:
-    """Return all of stdin. Raises `UnreadableInput`."""
+    """Return all of stdin. Unreadable input is a usage error."""
     if sys.stdin is None:
-        raise UnreadableInput("stdin is closed")
+        raise wrong_usage("stdin is closed")
     try:
         raw = sys.stdin.buffer.read(bytes_max + 1)
     except OSError as error:
-        raise UnreadableInput(f"stdin cannot be read: {error.strerror or error}") from None
-    return _bounded(raw, "what stdin has", bytes_max)
+        raise wrong_usage(f"stdin cannot be read: {error.strerror or error}") from None
+    return _bounded(raw, "stdin", bytes_max)
 
 
 def _bounded(raw: bytes, what: str, bytes_max: int) -> bytes:
-    """Return the bytes. Raises `UnreadableInput` when they are more than `bytes_max`."""
+    """Return the bytes. More than `bytes_max` are a usage error."""
     if len(raw) > bytes_max:
-        size = f"{bytes_max // 1024 // 1024} MB" if bytes_max >= 1024 * 1024 else f"{bytes_max} bytes"
-        raise UnreadableInput(f"{what} is over {size}")
+        raise wrong_usage(f"{what} has more than {bytes_max} bytes")
     return raw

@@ -1,7 +1,7 @@
 """`reseller-sim product` and `network`: the products of a running sandbox, and whether their networks answer."""
 
 import json as json_
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -10,11 +10,13 @@ from simulator.cli import completion
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import asking_flags, own_option
 from simulator.cli.output import echo_value, print_line, show
-from simulator.cli.usage import Refused, read_yaml, title, verb
-from simulator.shortened import whole_line
+from simulator.cli.usage import Refused, read_yaml, verb, wrong_usage
 
-SWITCHED = {"on": {"is_active": True}, "off": {"is_active": False}}
-DEFAULT = {"is_active": None, "price_adjustment": None}
+WORDS = {
+    "on": {"is_active": True},
+    "off": {"is_active": False},
+    "default": {"is_active": None, "price_adjustment": None},
+}
 STATUSES = {"on": "Healthy", "off": "Interruption"}
 
 
@@ -23,10 +25,7 @@ STATUSES = {"on": "Healthy", "off": "Interruption"}
 @click.argument("changes", metavar="on|off|default|CHANGES", shell_complete=completion.product_changes)
 @own_option("--reseller", metavar="CODE", help="Only for this reseller: on, off, default or its price_adjustment.")
 @asking_flags
-@click.pass_context
-def product_command(
-    ctx: click.Context, /, control: Control, code: str, changes: str, reseller: str | None, json: bool
-) -> None:
+def product_command(control: Control, code: str, changes: str, reseller: str | None, json: bool) -> None:
     """Take a product on or off sale, or change it.
 
     CHANGES is YAML or JSON, as in a scenario's schedule: price_adjustment, discount, name, note and options.
@@ -42,8 +41,10 @@ def product_command(
       reseller-sim product RELOAD '{price_adjustment: {type: percentage, value: 2}}'
     """
     if changes == "default" and reseller is None:
-        raise click.UsageError("default removes the setting of a single reseller: add --reseller CODE", ctx)
-    wanted = DEFAULT if changes == "default" else SWITCHED.get(changes) or _read(ctx, changes)
+        raise wrong_usage("default removes the setting of a single reseller: add --reseller CODE")
+    wanted = WORDS.get(changes) or read_yaml(changes, "changes")
+    if not isinstance(wanted, dict) or not wanted:
+        raise wrong_usage(f"{changes!r} is neither on nor off, nor changes such as {{note: new}}")
     answer = control.patch(f"/catalog/products/{path_part(code)}", wanted, {"reseller": reseller})
     if json:
         echo_value(answer)
@@ -53,7 +54,10 @@ def product_command(
 
 def _said(answer: Mapping[str, Any], reseller: str | None) -> str:
     """Describe the changes of a product, the reseller they apply to, and the values that stay as they were."""
-    changed = [_change(name, answer["values"][name]) for name in answer["changed"]]
+    changed = []
+    for name in answer["changed"]:
+        before, after = (_shown(answer["values"][name][side]) for side in ("before", "after"))
+        changed.append(f"{name} {before} -> {after}" if before != after else f"{name} changed")
     changed += [f"option {one} changed" for one in answer["options"]]
     whom = f" for {reseller}" if reseller is not None else ""
     parts = [(", ".join(changed) or "nothing is different") + whom]
@@ -66,22 +70,9 @@ def _said(answer: Mapping[str, Any], reseller: str | None) -> str:
     return "; ".join(parts)
 
 
-def _change(name: str, value: Mapping[str, Any]) -> str:
-    before, after = _shown(value["before"]), _shown(value["after"])
-    return f"{name} {before} -> {after}" if before != after else f"{name} changed"
-
-
 def _shown(value: Any) -> str:
     """Return a value in JSON: a text has its quotes, so that an empty one is seen."""
     return json_.dumps(value, ensure_ascii=False)
-
-
-def _read(ctx: click.Context, text: str) -> dict[str, Any]:
-    """Return the changes as data. Raises `Refused` for invalid YAML."""
-    data = read_yaml(text, "changes")
-    if not isinstance(data, dict) or not data:
-        raise click.UsageError(f"{text!r} is neither on nor off, nor changes such as {{note: new}}", ctx)
-    return data
 
 
 @verb("network")
@@ -102,35 +93,21 @@ def network_command(control: Control, product: str | None, state: str | None, js
       reseller-sim network RELOAD off
       reseller-sim network RELOAD on
     """
-    if product is None:
-        _show_all(_statuses(control), json)
-        return
-    if state is None:
-        answer = _status_of(control, product)
-    else:
+    if product is not None and state is not None:
         answer = control.put(f"/network/{path_part(product)}", {"status": STATUSES[state]})
-    show(answer, f"{answer['product']}: {answer['status']}", json=json)
-
-
-def _statuses(control: Control) -> Iterator[dict[str, str]]:
-    for one in control.rows("/catalog", "products"):
-        yield {"product": one["code"], "status": one["network"]}
-
-
-def _status_of(control: Control, product: str) -> dict[str, str]:
-    for one in _statuses(control):
-        if one["product"] == product:
-            return one
-    raise Refused(whole_line(f"{title()}: this sandbox has no product {product!r}"))
-
-
-def _show_all(found: Iterable[dict[str, str]], json: bool) -> None:
-    listed = list(found)
-    if json:
-        echo_value({"products": listed})
+        show(answer, f"{answer['product']}: {answer['status']}", json=json)
         return
-    broken = [one for one in listed if one["status"] != STATUSES["on"]]
-    for one in broken:
-        print_line(f"{one['product']}: {one['status']}")
-    rest = len(listed) - len(broken)
-    print_line(f"{rest} {'product' if rest == 1 else 'products'}: {STATUSES['on']}")
+    listed = [{"product": one["code"], "status": one["network"]} for one in control.rows("/catalog", "products")]
+    if product is not None:
+        found = next((one for one in listed if one["product"] == product), None)
+        if found is None:
+            raise Refused(f"this sandbox has no product {product!r}")
+        show(found, f"{found['product']}: {found['status']}", json=json)
+    elif json:
+        echo_value({"products": listed})
+    else:
+        broken = [one for one in listed if one["status"] != STATUSES["on"]]
+        for one in broken:
+            print_line(f"{one['product']}: {one['status']}")
+        rest = len(listed) - len(broken)
+        print_line(f"{rest} {'product' if rest == 1 else 'products'}: {STATUSES['on']}")

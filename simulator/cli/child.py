@@ -5,16 +5,15 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from shlex import join, quote
 from types import FrameType
-from typing import Any, Final
+from typing import Final
 
-from simulator.cli.output import print_to_stderr
-from simulator.cli.usage import CannotStart, title
-from simulator.shortened import whole_line
+from simulator.cli.process import signals_handled
+from simulator.cli.usage import CannotStart, notify
 
 NAME: Final = "reseller-sim"
 STOP_TIMEOUT_S: Final = 5.0
@@ -43,7 +42,7 @@ def check_programs(*commands: Sequence[str]) -> None:
 
     for words in filter(None, commands):
         if shutil.which(words[0]) is None:
-            raise CannotStart(whole_line(f"{title()}: {words[0]!r} cannot be run: check its name and PATH"))
+            raise CannotStart(f"{words[0]!r} cannot be run: check its name and PATH")
 
 
 @contextmanager
@@ -102,18 +101,19 @@ def run(to_run: list[str], variables: dict[str, str], timeout_s: float | None = 
     `CannotStart`."""
     # A process group of its own ends with all children of the command; on a terminal it would get no input.
     has_group = timeout_s is not None and hasattr(os, "killpg") and not _shares_terminal()
-    with _Forwarding() as forwarding:
+    with _forwarding() as forward_to:
         try:
             process = subprocess.Popen(to_run, env=variables, start_new_session=has_group)  # noqa: S603  # the user's own
         except OSError as error:
-            raise CannotStart(f"reseller-sim exec: {to_run[0]!r} cannot be run: {error.strerror}") from None
-        forwarding.to(process)
+            raise CannotStart(f"{to_run[0]!r} cannot be run: {error.strerror}") from None
+        forward_to(process)
         with _limited(process, timeout_s, has_group=has_group) as is_late:
-            status = _ended(process)
+            status = None
+            while status is None:  # the handler of a signal that comes just before a wait runs after it
+                with suppress(subprocess.TimeoutExpired):
+                    status = process.wait(WAIT_S)
     if is_late.is_set():
-        print_to_stderr(
-            f"reseller-sim exec: the command had not ended after {timeout_s:g} s (--timeout), and was ended"
-        )
+        notify(f"the command had not ended after {timeout_s:g} s (--timeout), and was ended")
         return LATE
     return status if status >= 0 else 128 - status
 
@@ -152,44 +152,26 @@ def _send(process: "subprocess.Popen[bytes]", number: int, *, has_group: bool) -
             process.send_signal(number)
 
 
-def _ended(process: "subprocess.Popen[bytes]") -> int:
-    """Return the exit status of a process. Each wait is short, since the handler of a signal that comes just before a
-    wait runs after it."""
-    while True:
-        with suppress(subprocess.TimeoutExpired):
-            return process.wait(WAIT_S)
+@contextmanager
+def _forwarding() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
+    """Forward signals to a child process instead of ending this process. Early signals are forwarded when the child
+    starts, with which the yielded function is called."""
+    children: list[subprocess.Popen[bytes]] = []
+    early: list[int] = []
 
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        if not children:
+            early.append(number)
+        elif number != signal.SIGINT or not _shares_terminal():
+            children[0].send_signal(number)
 
-class _Forwarding:
-    """Forwards signals to a child process instead of ending this process. Early signals are forwarded when the child
-    starts."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        self._early: list[int] = []
-        self._before: dict[int, Any] = {}
-
-    def __enter__(self) -> "_Forwarding":
-        for number in FORWARDED:
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                self._before[number] = signal.signal(number, self._on_signal)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def to(self, process: "subprocess.Popen[bytes]") -> None:
-        """Forward to this process from now on."""
-        self._process = process
-        for number in self._early:
+    def forward_to(process: subprocess.Popen[bytes]) -> None:
+        children.append(process)
+        for number in early:
             process.send_signal(number)
 
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        if self._process is None:
-            self._early.append(number)
-        elif number != signal.SIGINT or not _shares_terminal():
-            self._process.send_signal(number)
+    with signals_handled(on_signal, FORWARDED):
+        yield forward_to
 
 
 def _shares_terminal() -> bool:

@@ -1,16 +1,26 @@
-"""`reseller-sim clock` and `advance`: the time of a sandbox, and what happens when it moves."""
+"""`reseller-sim clock`, `advance`, `mark`, `rewind` and `fork`: the time of a sandbox, and moments to return to."""
 
 from typing import Any
 
 import click
 
 from simulator.cli import completion, values
-from simulator.cli.control import Control
-from simulator.cli.flags import asking_flags
-from simulator.cli.output import clock_mode_of, clock_time, echo_value, print_line, print_table, show, times_of_day
-from simulator.cli.usage import Refused, title, verb
+from simulator.cli.control import Control, path_part
+from simulator.cli.flags import asking_flags, control_flags, json_flag, own_option
+from simulator.cli.output import (
+    Columns,
+    clock_mode_of,
+    clock_time,
+    echo_value,
+    print_line,
+    print_rows,
+    print_table,
+    show,
+    times_of_day,
+)
+from simulator.cli.sandbox import export_flag, show_sandbox
+from simulator.cli.usage import Refused, notify, verb, verb_group, wrong_usage
 from simulator.cli.values import seconds_of
-from simulator.shortened import whole_line
 
 STOP = "stop"
 TIMEOUT_S = 3600.0
@@ -23,8 +33,7 @@ FACTS = ("product", "category", "group", "api_key", "rule", "status", "state")  
 @verb("clock")
 @click.argument("what", metavar="[real|manual|xN|stop]", required=False, shell_complete=completion.clock_actions)
 @asking_flags
-@click.pass_context
-def clock_command(ctx: click.Context, /, control: Control, what: str | None, json: bool) -> None:
+def clock_command(control: Control, what: str | None, json: bool) -> None:
     """Print the clock, set its mode, or stop an advance.
 
     The clock follows the wall clock (`real`), moves only when it is advanced (`manual`), or runs N times as fast
@@ -42,32 +51,21 @@ def clock_command(ctx: click.Context, /, control: Control, what: str | None, jso
     elif what == STOP:
         clock = control.delete("/clock/advance")
     else:
-        wanted = _mode(ctx, what)
-        rate = {"rate": wanted.rate} if wanted.mode == "xN" else {}
-        clock = control.put("/clock", {"mode": wanted.mode, **rate})
-    show(clock, _line(clock), json=json)
-
-
-def _mode(ctx: click.Context, text: str) -> values.ClockMode:
-    try:
-        wanted = values.clock_mode(ctx, ctx.command.params[0], text)
-    except click.BadParameter as wrong:
-        raise click.UsageError(f"{wrong.message}; `{STOP}` ends an advance", ctx) from None
-    assert wanted is not None
-    return wanted
-
-
-def _line(clock: dict[str, Any]) -> str:
+        try:
+            wanted = values.clock_mode(what)
+        except ValueError as wrong:
+            raise wrong_usage(f"{wrong}; `{STOP}` ends an advance") from None
+        clock = control.put("/clock", values.clock_members(wanted))
     due = f"the next of {clock['pending']} is due at {clock_time(clock['next_due'])}" if clock["next_due"] else ""
     moves = "it is being advanced" if clock["advancing"] else ""
-    return ", ".join(filter(None, (f"{clock_mode_of(clock)}: it is {clock_time(clock['now'])}", due, moves)))
+    parts = (f"{clock_mode_of(clock)}: it is {clock_time(clock['now'])}", due, moves)
+    show(clock, ", ".join(filter(None, parts)), json=json)
 
 
 @verb("advance")
 @click.argument("how", metavar="DURATION|idle|to ISO", nargs=-1, required=True)
 @asking_flags
-@click.pass_context
-def advance_command(ctx: click.Context, /, control: Control, how: tuple[str, ...], json: bool) -> int:
+def advance_command(control: Control, how: tuple[str, ...], json: bool) -> int:
     """Move the clock, and print what happened.
 
     Statuses, callbacks, webhooks and scheduled changes happen on the way, each at its time. `idle` advances until the
@@ -83,11 +81,12 @@ def advance_command(ctx: click.Context, /, control: Control, how: tuple[str, ...
       reseller-sim advance 5m --json | jq '.fired[] | select(.kind == "callback")'
     """
     try:
-        done = control.post("/clock/advance", _asked(ctx, how), timeout_s=TIMEOUT_S)
+        done = control.post("/clock/advance", _asked(how), timeout_s=TIMEOUT_S)
     except KeyboardInterrupt:
         return _stop(control)
-    except Refused as refused:  # it names the field of the request
-        raise Refused(refused.message.replace(f"{title()}: to ", f"{title()}: {how[-1]} ", 1), refused.code) from None
+    except Refused as refused:
+        is_of_field = refused.text.startswith("to ")  # of the request
+        raise Refused(refused.text.replace("to", how[-1], is_of_field), refused.code) from None
     if json:
         echo_value(done)
     else:
@@ -106,25 +105,24 @@ def _stop(control: Control) -> int:
     where = f"the clock of {control.sandbox} stands at {clock_time(clock['now'])}"
     if clock["advancing"]:
         where = f"{where} and will stop when the receiver that is being called has answered"
-    click.echo(whole_line(f"{title()}: interrupted; {where}"), err=True)
+    notify(f"interrupted; {where}")
     return INTERRUPTED
 
 
-def _asked(ctx: click.Context, how: tuple[str, ...]) -> dict[str, Any]:
+def _asked(how: tuple[str, ...]) -> dict[str, Any]:
     """Return the body of the request."""
     if how == ("idle",):
         return {"until": "idle"}
     if len(how) == 2 and how[0] == "to":
-        values.time(ctx, ctx.command.params[0], how[1])
-        return {"to": how[1]}
+        return {"to": _checked_time(how[1])}
     text = " ".join(how)
     try:
         seconds = seconds_of(text)
     except ValueError as wrong:
         why = wrong if str(wrong).startswith("is longer") else f"is not a duration to advance by: {USAGE}"
-        raise click.UsageError(f"{text!r} {why}", ctx) from None
+        raise wrong_usage(f"{text!r} {why}") from None
     if seconds < 0:
-        raise click.UsageError(f"{text!r} is before the present: time never goes back", ctx)
+        raise wrong_usage(f"{text!r} is before the present: time never goes back")
     return {"seconds": seconds}
 
 
@@ -159,3 +157,155 @@ def _status(one: dict[str, Any]) -> str:
     facts = [str(one[name]) for name in FACTS if one.get(name)]
     amount = [f"{one['amount']:.2f} MYR"] if "amount" in one else []
     return " ".join([*facts, *amount]) or ", ".join(one.get("changed", ()))
+
+
+MARK_COLUMNS: Columns = {"mark": "name", "entries": "n", "time": lambda mark: clock_time(mark["at"])}
+
+
+METAVAR = "MARK|ISO|N"
+mark_flag = own_option(
+    "--mark", "is_mark", is_flag=True, help="Read the moment as a mark, even if it looks like a number or a time."
+)
+
+
+def _checked_time(text: str) -> str:
+    """Return a time as it was written, since milliseconds mean more than themselves. Another text is a usage error."""
+    try:
+        values.time(text)
+    except ValueError as wrong:
+        raise wrong_usage(wrong) from None
+    return text
+
+
+def moment_of(text: str, *, is_mark: bool) -> dict[str, Any]:
+    """Return the moment as the control API expects it. By its form the text is a number, a time with its offset, or the
+    name of a mark."""
+    if is_mark:
+        return {"mark": text}
+    if (number := values.number_of(text)) is not None:
+        return {"n": number}
+    if ":" in text:  # which no name of a mark has
+        return {"to": _checked_time(text)}
+    return {"mark": text}
+
+
+@verb_group("mark")
+def mark_command() -> None:
+    """Create, list and delete marks of a sandbox.
+
+    A mark is a place on the tape of a sandbox. `rewind` returns to it, and `fork` copies the sandbox as it was
+    there.
+
+    \b
+    Examples:
+      reseller-sim mark add ordered
+      reseller-sim mark list
+      reseller-sim mark rm ordered
+    """
+
+
+@verb("add")
+@click.argument("name")
+@asking_flags
+def add(control: Control, name: str, json: bool) -> None:
+    """Create a mark of the present.
+
+    NAME has 1 to 64 letters, digits, blanks, '.', '_' and '-', the first a letter or digit. Exit code 1 means that
+    the name is invalid or in use, or that the sandbox has 100 marks.
+
+    \b
+    Examples:
+      reseller-sim mark add ordered
+      reseller-sim mark add 'before the order' --sandbox mine
+    """
+    mark = control.post("/marks", {"name": name})
+    show(mark, f"{mark['name']}: behind entry {mark['n']}, at {clock_time(mark['at'])}", json=json)
+
+
+@verb("list")
+@asking_flags
+def list_all(control: Control, json: bool) -> None:
+    """List the marks in the order of creation.
+
+    \b
+    Examples:
+      reseller-sim mark list
+      reseller-sim mark list --json | jq -r '.marks[].name'
+    """
+    print_rows(control.get("/marks"), "marks", MARK_COLUMNS, json=json)
+
+
+@verb("rm")
+@click.argument("names", metavar="NAME...", nargs=-1, required=True, shell_complete=completion.marks)
+@control_flags
+def remove(control: Control, names: tuple[str, ...]) -> None:
+    """Delete marks; the tape stays.
+
+    Exit code 1 means that there is no such mark.
+
+    \b
+    Examples:
+      reseller-sim mark rm ordered
+      reseller-sim mark rm ordered 'before the order' --sandbox mine
+    """
+    for one in names:
+        control.delete(f"/marks/{path_part(one)}")
+
+
+for each in (add, list_all, remove):
+    mark_command.add_command(each)
+
+
+@verb("rewind")
+@click.argument("moment", metavar=METAVAR, shell_complete=completion.marks)
+@mark_flag
+@asking_flags
+def rewind_command(control: Control, moment: str, is_mark: bool, json: bool) -> None:
+    """Return a sandbox to a moment.
+
+    Restore the sandbox as it was at a mark, at a time, or after the Nth entry of its tape, and discard everything
+    later. A time in milliseconds means the end of that millisecond. Exit code 1 means that the sandbox has
+    no such mark or moment.
+
+    \b
+    Examples:
+      reseller-sim rewind ordered
+      reseller-sim rewind 2026-11-21T12:00:05+08:00
+      reseller-sim rewind 40
+    """
+    answer = control.post("/rewind", moment_of(moment, is_mark=is_mark))
+    show(answer, f"{answer['id']}: rewound, it is {clock_time(answer['clock']['now'])}", json=json)
+
+
+@verb("fork")
+@click.argument("moment", metavar=f"[{METAVAR}]", required=False, shell_complete=completion.marks)
+@mark_flag
+@own_option("--id", "fork_id", metavar="ID", help="The id of the fork; by default a new one.")
+@export_flag
+@control_flags
+@json_flag(help="Print the answer of the control API, as in a pipe.")
+def fork_command(
+    control: Control,
+    moment: str | None,
+    is_mark: bool,
+    fork_id: str | None,
+    export: bool,
+    json: bool,
+) -> None:
+    """Copy a sandbox as it is now, or as it was at a moment.
+
+    Copy --sandbox as it is now, or as it was at a mark, at a time, or after the Nth entry of its tape. The two run
+    independently. Exit code 1 means that there is no such mark or moment, or that the id is taken.
+
+    \b
+    Examples:
+      reseller-sim fork --id what-if
+      reseller-sim fork ordered --id what-if
+      eval "$(reseller-sim fork ordered --export)"
+    """
+    if is_mark and moment is None:
+        raise wrong_usage("--mark belongs to the name of a mark")
+    at = moment_of(moment, is_mark=is_mark) if moment is not None else {}
+    wanted = {"fork": {"of": control.sandbox, **at}} | ({"id": fork_id} if fork_id is not None else {})
+    made = control.post("/sandboxes", wanted, is_root=True)
+    show_sandbox(control, made, export=export, json=json)

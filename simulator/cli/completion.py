@@ -11,14 +11,7 @@ from os import environ
 from typing import Any
 
 import click
-from click.shell_completion import (
-    BashComplete,
-    CompletionItem,
-    FishComplete,
-    ShellComplete,
-    ZshComplete,
-    add_completion_class,
-)
+from click.shell_completion import BashComplete, CompletionItem, FishComplete, ShellComplete, ZshComplete
 
 from simulator.cli.output import echo
 from simulator.cli.usage import verb
@@ -144,18 +137,7 @@ marks = _of_simulator("/marks", "marks", "name")
 holds = _of_simulator("/holds", "holds", "name")
 
 
-class WholeWord(ShellComplete):
-    """For shells that treat `--flag=value` as a single word, so each completion has to begin with the flag."""
-
-    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
-        """Return the completions of the incomplete word."""
-        flag, equals, _ = incomplete.partition("=")
-        prefix = flag + equals if equals and flag.startswith("--") else ""
-        found = super().get_completions(args, incomplete)
-        return [CompletionItem(prefix + one.value, one.type, one.help) for one in found] if prefix else found
-
-
-class Zsh(WholeWord, ZshComplete):
+class Zsh(ZshComplete):
     """With a script that can also be evaluated where completion was not yet set up."""
 
     def source(self) -> str:
@@ -163,17 +145,7 @@ class Zsh(WholeWord, ZshComplete):
         return super().source().replace("\n", ZSH_SECOND_LINE, 1)
 
 
-class Fish(WholeWord, FishComplete):
-    """As fish completes words."""
-
-
-SHELLS: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": Zsh, "fish": Fish}
-
-
-def use_own_classes() -> None:
-    """Answer shells with the classes of this module; for when one asks."""
-    for name, made in SHELLS.items():
-        add_completion_class(made, name)
+SHELLS: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": Zsh, "fish": FishComplete}
 
 
 @verb("completion")

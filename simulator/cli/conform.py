@@ -1,11 +1,9 @@
-"""`reseller-sim conform`: the contract suite against any deployment of the service."""
+"""`reseller-sim conform` and `import`: a real deployment, compared with the contract, and its catalog."""
 
 import signal
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,49 +11,39 @@ from simulator.cli.call import credentials
 from simulator.cli.control import DEFAULT_URL
 from simulator.cli.flags import file_option, option
 from simulator.cli.output import echo
+from simulator.cli.process import signals_handled
 from simulator.cli.reports.cases import UNWRITABLE
-from simulator.cli.usage import CannotStart, verb, wrong_usage
+from simulator.cli.reports.conform import ending, line_of, names, refuse_unwritable, write_files
+from simulator.cli.usage import CannotStart, Refused, notify, verb, wrong_usage
 from simulator.cli.values import Number, Span, Whole
+from simulator.domain.model.money import parse_number
 from simulator.options import CONTROL_PATH
-from simulator.shortened import shortened, whole_line
-from simulator.staging.signing import CannotSign, parse_address, secret_bytes
+from simulator.shortened import shortened
+from simulator.staging.conform.context import Run
+from simulator.staging.conform.findings import Departs, NotExercised
+from simulator.staging.conform.payments import BILL, PAYMENT, BadOrder, Order, PaymentRunner
+from simulator.staging.conform.run import UNEXPECTED, known_names, report
+from simulator.staging.importer.account_answers import AccountRefused, ForeignStateFile, LongPause
+from simulator.staging.importer.importing import ImportRequest, import_account, masking
+from simulator.staging.service import HttpService, NoAnswer, Session, SessionClock
+from simulator.staging.signing import CannotSign, Credentials, parse_address, secret_bytes
 
-if TYPE_CHECKING:
-    from simulator.staging.conform.context import Run
-    from simulator.staging.conform.payments import Order
-    from simulator.staging.service import Session
-    from simulator.staging.signing import Credentials
-
-
-TITLE = "reseller-sim conform"
 URL_VARIABLES = ["RESELLER_SIM_BASE_URL", "RESELLER_SIM_URL"]
-WAIT_S_MAX = 3600
 
 
-def _parsed(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-    """Return orders of `--pay`, bills of `--bill`, or the amount of `--spend-at-most`."""
-    from simulator.domain.model.money import parse_number
-    from simulator.staging.conform.payments import BILL, PAYMENT, BadOrder, Order
-
-    try:
-        if param.name != "spend_at_most":
-            return tuple(Order.parse(text, PAYMENT if param.name == "pay" else BILL) for text in value)
-        amount = None if value is None else parse_number(value)
-        if value is not None and (amount is None or amount <= 0):
-            raise BadOrder(f"{value!r} is not an amount of money above 0")
-        return amount
-    except BadOrder as wrong:
-        raise click.BadParameter(str(wrong), ctx, param) from None
+def _spending_limit(text: str) -> Decimal:
+    amount = parse_number(text)
+    if amount is None or amount <= 0:
+        raise ValueError(f"{text!r} is not an amount of money above 0")
+    return amount
 
 
-def _only(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+def _only(names: tuple[str, ...]) -> tuple[str, ...]:
     """Names of checks and questions."""
-    from simulator.staging.conform.run import known_names
-
     known = known_names()
     for name in names:
         if name not in known:
-            raise click.BadParameter(f"there is no check or question {name!r}; --list prints all", ctx, param)
+            raise ValueError(f"there is no check or question {name!r}; --list prints all")
     return names
 
 
@@ -69,7 +57,7 @@ def _only(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) ->
     "--bill",
     metavar="PRODUCT:ACCOUNT",
     multiple=True,
-    callback=_parsed,
+    parse=lambda texts: tuple(Order.parse(text, BILL) for text in texts),
     help="An account whose bill may be looked up; :biller_code=CODE and the like may follow.",
 )
 @option("--allow-payments", is_flag=True, help="Make the payments that --pay names, dispute and void some of them.")
@@ -77,10 +65,10 @@ def _only(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) ->
     "--pay",
     metavar="PRODUCT:ACCOUNT:AMOUNT",
     multiple=True,
-    callback=_parsed,
+    parse=lambda texts: tuple(Order.parse(text, PAYMENT) for text in texts),
     help="A payment; :subproduct_code=CODE and other extras may follow.",
 )
-@option("--spend-at-most", metavar="MYR", callback=_parsed, help="The most that all payments may cost.")
+@option("--spend-at-most", metavar="MYR", parse=_spending_limit, help="The most that all payments may cost.")
 @option(
     "--allow-configuration",
     is_flag=True,
@@ -106,11 +94,11 @@ def _only(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) ->
 )
 @option(
     "--wait",
-    type=Span(0, WAIT_S_MAX),
+    type=Span(0, 3600),
     default="90s",
     help="How long payments may take to become final, and voids to be refunded.",
 )
-@option("--only", metavar="NAME", multiple=True, callback=_only, help="Only this check or question.")
+@option("--only", metavar="NAME", multiple=True, parse=_only, help="Only this check or question.")
 @click.option(
     "--list", "is_list", is_flag=True, allow_from_autoenv=False, help="Print the checks and questions; send nothing."
 )
@@ -123,9 +111,9 @@ def conform_command(
     secret: str | None,
     username: str | None,
     password: str | None,
-    bill: "tuple[Order, ...]",
+    bill: tuple[Order, ...],
     allow_payments: bool,
-    pay: "tuple[Order, ...]",
+    pay: tuple[Order, ...],
     spend_at_most: Decimal | None,
     allow_configuration: bool,
     rate: float,
@@ -152,11 +140,6 @@ def conform_command(
       reseller-sim conform --base-url https://staging.example.com --key KEY --secret SECRET --junit conform.xml
       reseller-sim conform --allow-payments --pay RELOAD:0123456789:10 --spend-at-most 30
     """
-    from simulator.cli.reports.conform import ending, line_of, names, refuse_unwritable, write_files
-    from simulator.staging.conform.context import Run
-    from simulator.staging.conform.run import report
-    from simulator.staging.service import HttpService, Session, SessionClock
-
     if is_list:
         echo(names())
         return 0
@@ -167,35 +150,25 @@ def conform_command(
     if not allow_payments and (pay or spend_at_most is not None):
         raise wrong_usage("--pay and --spend-at-most need --allow-payments")
     files = (junit_file, json_file, html)
-    refuse_unwritable(TITLE, *files)
+    refuse_unwritable(*files)
     address, held = _target(base_url, key, secret)
     login = None if username is None or password is None else (username, password)
     with closing(HttpService(address, timeout)) as service:
         session = Session(service, held, SessionClock(), rate, max_requests)
         run = Run(session, may_configure=allow_configuration, login=login, bills=bill)
-        with _putting_back_when_stopped(session):
+        # SIGINT and SIGTERM end the run as an exception, so that its changes are undone.
+        with signals_handled(session.stop, (signal.SIGINT, signal.SIGTERM)):
             _reach(run, address)
             if spend_at_most is not None:
                 _allow_payments(run, pay, spend_at_most, wait)
             made = report(run, address, only, lambda result: echo(line_of(result)))
     echo("\n".join(ending(made)))
-    if not write_files(TITLE, made, *files):
+    if not write_files(made, *files):
         return UNWRITABLE
     return 1 if made.departed else 0
 
 
-@contextmanager
-def _putting_back_when_stopped(session: "Session") -> Iterator[None]:
-    """SIGINT and SIGTERM end the run as an exception, so that what it has changed is put back."""
-    before = {number: signal.signal(number, session.stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _target(base_url: str | None, key: str | None, secret: str | None) -> "tuple[str, Credentials]":
+def _target(base_url: str | None, key: str | None, secret: str | None) -> tuple[str, Credentials]:
     """Return the service's address and the credentials. Unusable values are a usage error."""
     address = (base_url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
     held = credentials(key, secret)
@@ -203,34 +176,114 @@ def _target(base_url: str | None, key: str | None, secret: str | None) -> "tuple
         parse_address(address)
         secret_bytes(held.secret)
     except CannotSign as wrong:
-        raise wrong_usage(str(wrong)) from None
+        raise wrong_usage(wrong) from None
     return address, held
 
 
-def _reach(run: "Run", address: str) -> None:
+def _reach(run: Run, address: str) -> None:
     """Send a request to check the address and the key, so that a wrong address or key is not reported as departures."""
-    from simulator.staging.service import NoAnswer
-
     try:
         answer = run.session.get("/v2/balance")
     except NoAnswer as why:
-        raise CannotStart(whole_line(f"{TITLE}: {address} does not answer: {why}")) from None
+        raise CannotStart(f"{address} does not answer: {why}") from None
     if code := answer.auth_code:
-        what = f"{TITLE}: {address} refused the first signed request with {answer.status} {shortened(code, 60)}"
-        raise CannotStart(whole_line(run.hidden(f"{what}: look at --key, --secret and the clock of this machine")))
+        what = f"{address} refused the first signed request with {answer.status} {shortened(code, 60)}"
+        raise CannotStart(run.hidden(f"{what}: look at --key, --secret and the clock of this machine"))
 
 
-def _allow_payments(run: "Run", orders: "tuple[Order, ...]", limit: Decimal, wait_s: float) -> None:
-    from simulator.staging.conform.findings import Departs
-    from simulator.staging.conform.payments import BadOrder, PaymentRunner
-    from simulator.staging.conform.run import UNEXPECTED
-    from simulator.staging.service import NoAnswer
-
+def _allow_payments(run: Run, orders: tuple[Order, ...], limit: Decimal, wait_s: float) -> None:
     try:
         run.paying = PaymentRunner(run.session, orders, limit, run.products, wait_s)
         run.paying.check_plan()
     except BadOrder as wrong:
-        raise wrong_usage(str(wrong)) from None
+        raise wrong_usage(wrong) from None
     except (Departs, NoAnswer, *UNEXPECTED) as error:
         why = str(error) if isinstance(error, Departs) else repr(error)
-        raise CannotStart(whole_line(f"{TITLE}: the catalog cannot be read: {why}")) from None
+        raise CannotStart(f"the catalog cannot be read: {why}") from None
+
+
+def _account_numbers(texts: tuple[str, ...]) -> dict[str, list[str]]:
+    """`PRODUCT=NUMBER` each: the numbers of each product, in their order."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        product, _, number = text.partition("=")
+        if not product or not number:
+            raise ValueError(f"{text!r} is not a product and an account number such as DATA=0123456789")
+        numbers = found.setdefault(product, [])
+        if number not in numbers:
+            numbers.append(number)
+    return found
+
+
+@verb("import")
+@option("--base-url", metavar="URL", required=True, help="The service's address, such as https://staging.example.com.")
+@option("--key", metavar="KEY", required=True, help="The API key of the account.")
+@option(
+    "--secret", metavar="SECRET", required=True, help="The secret of the key, in Base64; better given as a variable."
+)
+@option(
+    "--account",
+    metavar="PRODUCT=NUMBER",
+    multiple=True,
+    parse=_account_numbers,
+    help="Import the options of this product for this account number; may be repeated.",
+)
+@option("--keep-urls", is_flag=True, help="Send callbacks and webhooks to the account's own addresses.")
+@option(
+    "--per-second",
+    type=Number(0.1, 1000),
+    default=2.0,
+    help="The most requests per second.",
+)
+@option(
+    "--requests",
+    type=Whole(min=1),
+    default=5000,
+    help="The most requests of this run.",
+)
+@option("--timeout", type=Span(), default="60s", help="The timeout of each response.")
+@option(
+    "--state",
+    metavar="FILE",
+    default="reseller-sim-import.state",
+    help="The file with the state of an interrupted run, from which the next run continues.",
+)
+def import_command(
+    base_url: str,
+    key: str,
+    secret: str,
+    account: dict[str, list[str]],
+    keep_urls: bool,
+    per_second: float,
+    requests: int,
+    timeout: float,
+    state: str,
+) -> None:
+    """Print a scenario with the catalog of a real account.
+
+    Only GET is used, at a slow pace. Comments of the scenario list what it cannot express. Neither the key nor the
+    secret is written; the scenario has a test key of its own. After an interruption, run the command again to
+    continue. Exit code 1 means that the service refused, 3 that it did not answer, or that --requests
+    were not enough.
+
+    \b
+    Examples:
+      reseller-sim import --base-url https://staging.example.com > mine.yaml
+      reseller-sim import --base-url https://staging.example.com --account DATA=0123456789 > mine.yaml
+    """
+    credentials = Credentials(key, secret)
+    mask = masking(credentials)
+    wanted = ImportRequest(base_url, credentials, Path(state), account, keep_urls, per_second, requests, timeout)
+    try:
+        text = import_account(wanted, SessionClock(), lambda said: notify(mask(said)))
+    except CannotSign as wrong:
+        raise wrong_usage(mask(str(wrong))) from None
+    except AccountRefused as refused:
+        raise Refused(mask(f"the service refused: {refused}")) from None
+    except ForeignStateFile as wrong:
+        raise CannotStart(wrong) from None
+    except (NoAnswer, NotExercised, LongPause) as error:
+        known = f"what is known is in {state}, so " if Path(state).exists() else ""
+        hint = f"{known}run the same command again"
+        raise CannotStart(mask(f"{error}; {hint}")) from None
+    click.echo(text.encode(), nl=False)

@@ -1,24 +1,23 @@
 """`reseller-sim openapi` and `assumptions`: the contract, and what the specification leaves open."""
 
-import json
 import json as json_module
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+import yaml
 
 from simulator.cli import completion
-from simulator.cli.call import UnreadableInput, read_file
+from simulator.cli.call import read_file
 from simulator.cli.flags import json_flag, option
 from simulator.cli.output import echo, echo_json, printable, printable_json
-from simulator.cli.usage import CannotStart, verb, wrong_usage
+from simulator.cli.usage import CannotStart, Refused, verb, wrong_usage
+from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled, postman_collection
+from simulator.contract.register import Assumption, assumptions
 from simulator.shortened import whole_line
 from simulator.whole_files import write_whole
-
-if TYPE_CHECKING:
-    from simulator.contract.register import Assumption
 
 WIDTH = 100
 
@@ -48,12 +47,9 @@ def openapi_command(control: bool, proxy: bool, json: bool, to: Path | None, **f
       reseller-sim openapi --proxy
       reseller-sim openapi --as postman > reseller.postman_collection.json
     """
-    from simulator.contract.openapi import CONTROL, OPENAPI, PROXY
-
     form = forms["as"]  # a keyword, so no parameter can be called so
     if form is not None and json:
-        text = f"--json is a form of the document; --as {form} has a form of its own"
-        raise wrong_usage(text)
+        raise wrong_usage(f"--json is a form of the document; --as {form} has a form of its own")
     if proxy and (control or form):
         raise wrong_usage("--proxy prints a document of its own, without --control and --as")
     name = PROXY if proxy else CONTROL if control else OPENAPI
@@ -64,13 +60,11 @@ def openapi_command(control: bool, proxy: bool, json: bool, to: Path | None, **f
     try:
         write_whole(to, text.encode())
     except OSError as error:
-        raise CannotStart(f"reseller-sim openapi: {str(to)!r} cannot be written: {error.strerror}") from None
+        raise CannotStart(f"{str(to)!r} cannot be written: {error.strerror}") from None
 
 
 def _text(name: str, form: str | None, json: bool) -> str:
     """Return the text of a file, with a line feed at its end."""
-    from simulator.contract.openapi import bundled, postman_collection
-
     if form == "postman":
         return postman_collection(name)
     if json:
@@ -79,8 +73,6 @@ def _text(name: str, form: str | None, json: bool) -> str:
 
 
 def _yaml(document: dict[str, Any]) -> str:
-    import yaml
-
     class Plain(yaml.SafeDumper):
         """Writes shared values out instead of as aliases, which are hard to read."""
 
@@ -113,73 +105,55 @@ def assumptions_command(id: str | None, observed: Path | None, json: bool) -> No
       reseller-sim assumptions --observed staging.json
       reseller-sim assumptions --json | jq -r '.assumptions[].id'
     """
-    from simulator.contract.register import assumptions
-
     register = assumptions()
     seen = None if observed is None else _observed(observed)
     if id is None:
-        listed = {"assumptions": [_fields(one, seen) for one in register]}
-        _print(listed, "\n\n".join(_short(one) + _mark(one, seen) for one in register), json)
-        return
-    found = next((one for one in register if one.id == id), None)
-    if found is None:
-        hint = "`reseller-sim assumptions` lists them"
-        raise click.ClickException(f"reseller-sim assumptions: there is no assumption {id!r}; {hint}")
-    _print(_fields(found, seen), _whole(found) + _mark(found, seen), json)
-
-
-@dataclass(frozen=True, slots=True)
-class ObservedKnob:
-    """The value of a knob that reproduces the behaviour of a deployment, with the evidence."""
-
-    target: str
-    value: Any
-    evidence: str
-
-
-Seen = dict[str, ObservedKnob] | None
-
-
-def _fields(one: "Assumption", seen: Seen) -> dict[str, Any]:
-    """Return an entry as JSON. With a report it has `observed`, which is null if the report says nothing about the
-    entry."""
-    return asdict(one) | ({} if seen is None else {"observed": asdict(seen[one.id]) if one.id in seen else None})
-
-
-def _mark(one: "Assumption", seen: Seen) -> str:
-    """Return the line below an entry about the report's observation."""
-    if seen is None:
-        return ""
-    if (found := seen.get(one.id)) is None:
-        return "\n  assumed"
-    same = bool(one.values) and found.value == one.values[0]
-    what = "as assumed" if same else f"set {one.knob}: {_value(found.value)}"
-    return "\n" + whole_line(f"  observed at {found.target}: {what} ({found.evidence})")
-
-
-def _value(value: Any) -> str:
-    return value if isinstance(value, str) else json_module.dumps(value)
-
-
-def _print(fields: dict[str, Any], text: str, json: bool) -> None:
+        fields: Any = {"assumptions": [_fields(one, seen) for one in register]}
+        text = "\n\n".join(_short(one) + _mark(one, seen) for one in register)
+    elif found := next((one for one in register if one.id == id), None):
+        fields, text = _fields(found, seen), _whole(found) + _mark(found, seen)
+    else:
+        raise Refused(f"there is no assumption {id!r}; `reseller-sim assumptions` lists them")
     if json:
         echo_json(json_module.dumps(fields))
     else:
         echo(text)
 
 
-def _short(one: "Assumption") -> str:
+Seen = dict[str, dict[str, Any]] | None
+"""By assumptions: the `value` of a knob that reproduces the behaviour of the deployment `target`, with `evidence`."""
+
+
+def _fields(one: Assumption, seen: Seen) -> dict[str, Any]:
+    """Return an entry as JSON. With a report it has `observed`, which is null if the report says nothing about the
+    entry."""
+    return asdict(one) | ({} if seen is None else {"observed": seen.get(one.id)})
+
+
+def _mark(one: Assumption, seen: Seen) -> str:
+    """Return the line below an entry about the report's observation."""
+    if seen is None:
+        return ""
+    if (found := seen.get(one.id)) is None:
+        return "\n  assumed"
+    value, is_same = found["value"], bool(one.values) and found["value"] == one.values[0]
+    written = value if isinstance(value, str) else json_module.dumps(value)
+    what = "as assumed" if is_same else f"set {one.knob}: {written}"
+    return "\n" + whole_line(f"  observed at {found['target']}: {what} ({found['evidence']})")
+
+
+def _short(one: Assumption) -> str:
     knob = f"; knob {one.knob}{_accepted(one)}" if one.knob else ""
     return f"{one.id} (SPEC {one.spec}{knob})\n{_paragraph(one.choice)}"
 
 
-def _whole(one: "Assumption") -> str:
+def _whole(one: Assumption) -> str:
     knob = f"{one.knob}{_accepted(one)}" if one.knob else "none"
     parts = [("Question", one.question), ("Choice", one.choice), ("Why", one.why), ("Knob", knob)]
     return "\n\n".join([f"{one.id} (SPEC {one.spec})", *(f"{name}\n{_paragraph(text)}" for name, text in parts)])
 
 
-def _accepted(one: "Assumption") -> str:
+def _accepted(one: Assumption) -> str:
     return f": {' | '.join(one.spellings)}" if one.values else ""
 
 
@@ -187,15 +161,16 @@ def _paragraph(text: str) -> str:
     return fill(text, WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 
-def _observed(path: Path) -> dict[str, ObservedKnob]:
-    """Return the observations of a report by the assumption's id. Raises `ClickException` for any other file."""
-    why = f"{path} is not a report of `reseller-sim conform --json-report FILE`"
+def _observed(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the observations of a report by the assumption's id. Raises `Refused` for any other file."""
     try:
-        report = json.loads(read_file(str(path), "the report"))
+        report = json_module.loads(read_file(str(path), "the report"))
         target, learned = report["target"], report["assume"]
-        return {name: ObservedKnob(target, one["value"], one["evidence"]) for name, one in learned.items()}
-    except UnreadableInput as wrong:
-        why = str(wrong)
+        return {
+            name: {"target": target, "value": one["value"], "evidence": one["evidence"]}
+            for name, one in learned.items()
+        }
+    except click.UsageError as unreadable:
+        raise Refused(unreadable.message) from None
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-        """The file is not JSON, or not a report."""
-    raise click.ClickException(whole_line(f"reseller-sim assumptions: {why}"))
+        raise Refused(f"{path} is not a report of `reseller-sim conform --json-report FILE`") from None

@@ -15,9 +15,8 @@ from reseller_sim import control as client
 from reseller_sim.arguments import is_url
 from reseller_sim.exchange import Answer, Connection, TlsFailed, Unanswered
 from simulator.cli.output import print_to_stderr
-from simulator.cli.usage import CannotStart, Refused, title, wrong_usage
+from simulator.cli.usage import CannotStart, Refused, wrong_usage
 from simulator.options import CONTROL_PATH, DEFAULT_PORT, LOOPBACK
-from simulator.shortened import whole_line
 
 SANDBOX_PREFIX = "/s/"
 DEFAULT_URL = f"http://{LOOPBACK}:{DEFAULT_PORT}"
@@ -68,8 +67,7 @@ class Control:
         self.sandbox = sandbox
         self.base = (url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
         if not is_url(self.base):
-            text = f"{self.base!r} is not an http or https URL such as {DEFAULT_URL}"
-            raise wrong_usage(text)
+            raise wrong_usage(f"{self.base!r} is not an http or https URL such as {DEFAULT_URL}")
         parts = urlsplit(self.base)
         address = f"{parts.scheme}://{parts.netloc}{path_before(self.base)}"
         self.client = client.Control(address, control_token, certificate or "")
@@ -116,16 +114,13 @@ class Control:
         query: client.Query | None = None,
         timeout_s: float | None = None,
     ) -> Any:
-        below = path if is_root else self._below(path)
+        below = path if is_root else f"/sandboxes/{path_part(self.sandbox)}{path}"
         with self.translate_errors():
             limit_s = TIMEOUT_S if timeout_s is None else timeout_s
             answer = self.client.ask(method, below, body, query=query, timeout_s=limit_s)
         if answer is None and method != "DELETE":
             raise self.useless("answered nothing: is it a simulator?")
         return self.fields(answer)
-
-    def _below(self, path: str) -> str:
-        return f"/sandboxes/{path_part(self.sandbox)}{path}"
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:
@@ -149,13 +144,13 @@ class Control:
         if code == NO_SANDBOX or (code == NO_PATH and is_odd):
             return self.useless(f"answered {status}: there is no sandbox {self.sandbox!r}{_where_named()}")
         if code in NOT_READY:
-            return Refused(whole_line(f"{title()}: {self.base}: {said}"), code)
+            return Refused(f"{self.base}: {said}", code)
         if status in LOCKED or status >= 500 or code == client.NO_CODE:
             hint = "; give the control API's token with --token or RESELLER_SIM_TOKEN" if status == 401 else ""
             return self.useless(f"answered {status}: {said}{hint}")
         left_out = len(refused.problems) - PROBLEMS_MAX
         problems = "; ".join(refused.problems[:PROBLEMS_MAX]) + (f"; and {left_out} more" if left_out > 0 else "")
-        return Refused(whole_line(f"{title()}: {problems or said}"), code)
+        return Refused(problems or said, code)
 
     def fields(self, value: Any) -> Any:
         """Return a value of an answer. Its objects raise an error about missing fields."""
@@ -165,7 +160,7 @@ class Control:
 
     def useless(self, what: str) -> CannotStart:
         """Return the error about an answer, or about none."""
-        return CannotStart(whole_line(f"{title()}: {self.base} {what}"))
+        return CannotStart(f"{self.base} {what}")
 
 
 def start_advice(reason: Unanswered | None) -> str:
@@ -250,8 +245,7 @@ class Stream:
         except (ValueError, RecursionError):
             event = None
         if not isinstance(event, dict) or "kind" not in event:
-            text = f"{title()}: {self._control.base} sent something that is not an event: is it a simulator?"
-            raise CannotStart(whole_line(text))
+            raise self._control.useless("sent something that is not an event: is it a simulator?")
         return event
 
     def _open_again(self) -> HTTPResponse:
@@ -262,8 +256,7 @@ class Stream:
                 return self._open()
             except CannotStart:
                 if monotonic() > ends_at:
-                    text = f"{title()}: {self._control.base} has ended, or does not answer any more"
-                    raise CannotStart(whole_line(text)) from None
+                    raise self._control.useless("has ended, or does not answer any more") from None
             sleep(PAUSE_S)
 
     def _open(self) -> HTTPResponse:

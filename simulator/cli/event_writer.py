@@ -14,7 +14,8 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, TextIO
 
 from simulator.cli.control import Event
-from simulator.cli.output import is_coloured, print_to_stderr
+from simulator.cli.output import is_coloured
+from simulator.cli.process import print_server_note
 from simulator.cli.watch import EventLines
 from simulator.control.events import KINDS, EventQuery, EventSource
 from simulator.runtime.operations import report
@@ -94,7 +95,7 @@ class EventWriter:
         self._gate = gate
         self._rendered = b""  # waits for the gate
         self._lines = EventLines(coloured=is_coloured(stream))
-        self._writer = LineWriter(stream, _tell)
+        self._writer = LineWriter(stream, lambda text: print_server_note(f"the lines of serve: {text}"))
         self._reader = EventSource(sandboxes, EventQuery(SHOWN)).reader()
         self._reader.is_own = True
         self._task = asyncio.get_running_loop().create_task(self._show())
@@ -129,20 +130,17 @@ class EventWriter:
                 await asyncio.sleep(0)
 
     def _lines_of(self, events: list[Event]) -> bytes:
-        return b"".join(self._shown(event) + b"\n" for event in events)
+        """Return the lines of events, without secrets."""
+        lines = []
+        for event in events:
+            mask = self._sandboxes.mask_of(self._sandboxes.find(event.get("sandbox", "")))
+            if self._as_json:
+                lines.append(mask.answer(encode(event)))
+            else:
+                lines.append(mask.text(self._lines.line(event)).encode("utf-8", "replace"))
+        return b"".join(line + b"\n" for line in lines)
 
     def _write(self) -> None:
         if self._rendered:
             self._writer.write(self._rendered)
             self._rendered = b""
-
-    def _shown(self, event: Event) -> bytes:
-        """Return an event without secrets."""
-        mask = self._sandboxes.mask_of(self._sandboxes.find(event.get("sandbox", "")))
-        if self._as_json:
-            return mask.answer(encode(event))
-        return mask.text(self._lines.line(event)).encode("utf-8", "replace")
-
-
-def _tell(line: str) -> None:
-    print_to_stderr(f"reseller-sim: the lines of serve: {line}")

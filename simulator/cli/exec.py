@@ -2,7 +2,7 @@
 
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -13,14 +13,13 @@ from simulator.cli.completion import BEHIND_DASHES
 from simulator.cli.flags import file_option, option, own_option
 from simulator.cli.output import print_to_stderr
 from simulator.cli.reports.cases import Reports, report_flags
-from simulator.cli.reports.judge import Judge
-from simulator.cli.reports.tapes import Tapes
+from simulator.cli.reports.coverage import page
+from simulator.cli.reports.judge import Judge, Tapes
+from simulator.cli.server import Running, of_one_command, prepare
 from simulator.cli.server_flags import ServerFlags, server_flags
 from simulator.cli.usage import CannotStart, verb
 from simulator.cli.values import Span
-
-if TYPE_CHECKING:
-    from simulator.cli.server import Running
+from simulator.environment import environment
 
 
 class WithCommand(click.Command):
@@ -113,21 +112,14 @@ def exec_command(
     to_run: list[str] = ctx.obj
     if tape_secrets and tape is None:
         raise click.UsageError("--tape-secrets is about the file of --tape; say --tape FILE, too", ctx)
-    own = {name: flags.pop(name) for name in ("junit", "json_file", "format")}
-    reports = Reports(title="reseller-sim exec", **own)
+    reports = Reports(**{name: flags.pop(name) for name in ("junit", "json_file", "format")})
     tapes = None if tape is None else Tapes(tape, shows_secrets=tape_secrets)
+    judge = Judge(reports, report, audits=audit, tapes=tapes)
     try:
-        judge = Judge(reports, report, audits=audit, tapes=tapes)
         with on_path():
             return _reported(to_run, judge, ServerFlags(**flags), timeout, keeps_coverage=coverage)
     except CannotStart as refused:
-        reports.not_run(refused.message)
-        if report is not None:
-            from simulator.cli.reports.folder import write_why_not
-
-            write_why_not(report, refused.message)
-        if tapes is not None:
-            tapes.not_run()
+        judge.not_run(refused.message)
         raise
 
 
@@ -137,8 +129,6 @@ def _reported(
     check_programs(to_run)
     judge.begin()
     running, thread = _serve_in_thread(flags, judge, keeps_coverage=keeps_coverage)
-    from simulator.environment import environment
-
     try:
         variables = environment(running.app, running.url)
         status = run(to_run, variables | bypass(variables, running.url), timeout_s)
@@ -146,16 +136,12 @@ def _reported(
         running.server.should_exit = True
         thread.join(STOP_TIMEOUT_S)
     if keeps_coverage:
-        from simulator.cli.reports.coverage import page
-
         print_to_stderr(page(running))
     return judge.exit_code(status)
 
 
-def _serve_in_thread(flags: ServerFlags, judge: Judge, *, keeps_coverage: bool) -> "tuple[Running, threading.Thread]":
+def _serve_in_thread(flags: ServerFlags, judge: Judge, *, keeps_coverage: bool) -> tuple[Running, threading.Thread]:
     """Start a server. A thread ends with this process, however that ends, unlike a child process."""
-    from simulator.cli.server import of_one_command, prepare
-
     answers_or_ended = threading.Event()
     running = prepare(of_one_command(flags), lambda _: answers_or_ended.set(), keeps_coverage=keeps_coverage)
     judge.follow(running, flags.scenario)
@@ -170,5 +156,5 @@ def _serve_in_thread(flags: ServerFlags, judge: Judge, *, keeps_coverage: bool) 
     thread.start()
     answers_or_ended.wait()
     if not running.server.started:
-        raise CannotStart("reseller-sim exec: the server did not start; `reseller-sim serve` shows why")
+        raise CannotStart("the server did not start; `reseller-sim serve` shows why")
     return running, thread

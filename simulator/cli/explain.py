@@ -2,23 +2,30 @@
 
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from simulator.auth.headers import API_KEY, AUTHORIZATION
+from simulator.auth.autopsy.signing_steps import TEXT_BYTES_MAX
+from simulator.auth.headers import API_KEY, AUTHORIZATION, joined
 from simulator.cli import values
-from simulator.cli.call import UnreadableInput, read_file, read_input, read_stdin
+from simulator.cli.call import read_file, read_input, read_stdin
 from simulator.cli.control import DEFAULT_URL, Control
+from simulator.cli.explanation import (
+    default_secrets,
+    explain_request,
+    explained,
+    is_open,
+    lines_of,
+    lines_of_autopsy,
+    parts_of,
+    read_time,
+)
 from simulator.cli.flags import control_flags, json_flag, option, own_option
 from simulator.cli.output import echo, echo_value
-from simulator.cli.usage import CannotStart, Refused, verb, wrong_usage
+from simulator.cli.usage import CannotStart, verb, wrong_usage
 from simulator.control.curl import NotCurl, Pasted, read_command, read_words
 from simulator.shortened import whole_line
-
-if TYPE_CHECKING:
-    from simulator.cli.explanation import Explanation
-
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH")
 NOTHING = "the journal has no refused request; `reseller-sim requests` lists all requests"
@@ -76,17 +83,6 @@ def explain_command(
       reseller-sim explain -- curl -X POST http://127.0.0.1:8080/v2/topup -H 'X-Api-Key: ...' -d @body.json
       reseller-sim explain GET '/v2/catalog?is_active=true' -H 'X-Api-Key: ...' -H 'X-Timestamp: ...' --secret SECRET
     """
-    from simulator.auth.headers import joined
-    from simulator.cli.explanation import (
-        Explanation,
-        default_secrets,
-        explain_request,
-        is_open,
-        lines_of,
-        parts_of,
-        read_time,
-    )
-
     named = values.number_of(words[0]) if len(words) == 1 else None
     if last and words:
         raise wrong_usage(f"--last takes no {words[0]!r}: it finds the request itself")
@@ -95,9 +91,12 @@ def explain_command(
     given = _given(string)
     if last or named is not None:
         _refuse_given("goes with METHOD and PATH; the journal has all of a request", "header", "data", "secret", "at")
-        number = _last(control) if last else named
-        if number is not None:
-            return _of_journal(_exchange(control, number, given), json)
+        if last:
+            rows = control.get("/requests", query={"status_min": 400, "status_max": 499, "limit": 1})["requests"]
+            named = rows[0]["n"] if rows else None
+        if named is not None:
+            query = None if given is None else {"string": os.fsdecode(given)}
+            return _of_journal(control.get(f"/requests/{named}", query=query), json)
         echo("null" if json else NOTHING)
         return 1
     request = _request(words, header, data)
@@ -107,36 +106,39 @@ def explain_command(
     if not key and (is_open(parts) or AUTHORIZATION in headers):
         _refuse_given("goes with a signature; the request has no X-Api-Key", "secret", "string", "at")
         accepted = "this endpoint takes no credentials in its headers"
-        made = Explanation(*request[:2], accepted=accepted) if is_open(parts) else _judged(control, request)
+        problems = []
+        if not is_open(parts):
+            verdict, accepted = _verdict(control, request)
+            problems = [] if verdict == "valid" else [(verdict, accepted)]
+        made = explained(problems)
     else:
         now_s = time.time() if at is None else read_time(at)
         is_default = control.base == DEFAULT_URL and control.sandbox == "default"
         known = default_secrets() if is_default else {}
         if secret is None and key and key not in known and ", " not in key:
             known = _known_to(control, key)
-        made = explain_request(request.target, parts, known, secret, now_s, given)
+        made, accepted = explain_request(parts, known, secret, now_s, given), ""
     if json:
-        echo_value(made.as_json())
+        echo_value(made)
     else:
-        echo("\n".join(map(whole_line, lines_of(made))))
-    return 0 if made.is_right else 1
+        lines = [
+            *lines_of(request.method, request.target, made),
+            *([accepted] if made["is_right"] and accepted else []),
+        ]
+        echo("\n".join(map(whole_line, lines)))
+    return 0 if made["is_right"] else 1
 
 
-def _judged(control: Control, request: Pasted) -> "Explanation":
-    """Return the verdict of a running simulator on a request without an API key, since only that simulator knows its
-    tokens. Tokens do not cover the body."""
-    from simulator.cli.explanation import Explanation
-
+def _verdict(control: Control, request: Pasted) -> tuple[str, str]:
+    """Return the verdict of a running simulator on a request without an API key, and the reason, since only that
+    simulator knows its tokens. Tokens do not cover the body."""
     headers = [[name, value] for name, _, value in (line.partition(":") for line in request.headers)]
     asked = {"method": request.method, "path": request.target, "headers": headers}
     try:
         found = control.post("/explain", asked)
     except CannotStart as missing:
-        raise CannotStart(f"{missing.message}; only a running simulator knows which tokens it issued") from None
-    verdict, text = found["verdict"], found["message"]
-    if verdict == "valid":
-        return Explanation(request.method, request.target, accepted=text)
-    return Explanation(request.method, request.target, [(verdict, text)])
+        raise CannotStart(f"{missing.text}; only a running simulator knows which tokens it issued") from None
+    return found["verdict"], found["message"]
 
 
 def _refuse_given(why: str, *names: str) -> None:
@@ -152,14 +154,12 @@ def _known_to(control: Control, key: str) -> dict[str, tuple[str, str]]:
     try:
         shown = control.get("")
     except CannotStart as missing:
-        raise CannotStart(f"{missing.message}; or give the secret of {whole_line(key)} with --secret") from None
+        raise CannotStart(f"{missing.text}; or give the secret of {key} with --secret") from None
     return {one["api_key"]: (one["api_secret"], one["code"]) for one in shown["resellers"] if one["api_secret"]}
 
 
 def _given(string: str | None) -> bytes | None:
     """Return the string of `--string`. A line end after the string is removed, since files have it."""
-    from simulator.auth.autopsy.signing_steps import TEXT_BYTES_MAX
-
     if string is None:
         return None
     given = read_input(string, "the string", TEXT_BYTES_MAX)
@@ -170,21 +170,6 @@ def _given(string: str | None) -> bytes | None:
     return given
 
 
-def _last(control: Control) -> int | None:
-    rows = control.get("/requests", query={"status_min": 400, "status_max": 499, "limit": 1})["requests"]
-    return int(rows[0]["n"]) if rows else None
-
-
-def _exchange(control: Control, number: int, given: bytes | None) -> dict[str, Any]:
-    query = None if given is None else {"string": os.fsdecode(given)}
-    try:
-        found: dict[str, Any] = control.get(f"/requests/{number}", query=query)
-    except Refused as refused:
-        text = f"{refused.message} (request {number}, sandbox {control.sandbox})"
-        raise Refused(whole_line(text), refused.code) from None
-    return found
-
-
 def _request(words: tuple[str, ...], header: tuple[str, ...], data: str | None) -> Pasted:
     is_text = words == ("-",) or (len(words) == 1 and " " in words[0])
     try:
@@ -193,8 +178,8 @@ def _request(words: tuple[str, ...], header: tuple[str, ...], data: str | None) 
             if not is_text:
                 return read_words(list(words), read_file)
             return read_command(os.fsdecode(read_stdin()) if words == ("-",) else words[0], read_file)
-    except (NotCurl, UnreadableInput) as wrong:
-        raise wrong_usage(str(wrong)) from None
+    except NotCurl as wrong:
+        raise wrong_usage(wrong) from None
     if len(words) == 2 and words[0].upper() in METHODS and words[1].startswith(("/", "http://", "https://")):
         return Pasted(words[0], words[1], header, read_input(data))
     raise wrong_usage(
@@ -203,8 +188,6 @@ def _request(words: tuple[str, ...], header: tuple[str, ...], data: str | None) 
 
 
 def _of_journal(exchange: dict[str, Any], as_json: bool) -> int:
-    from simulator.cli.explanation import lines_of_autopsy
-
     found = exchange.get("autopsy")
     is_right = not (exchange["error"] or exchange["status"] >= 400) if found is None else found["is_right"]
     if as_json:

@@ -1,8 +1,8 @@
 """The explanation of a request's credentials: problems of the headers, and the autopsy of the signature."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import UTC
 from typing import Any, NamedTuple
 
@@ -21,12 +21,12 @@ from simulator.control.http import InvalidInput
 from simulator.domain.model.instants import sandbox_time
 from simulator.domain.model.likeness import nearest
 from simulator.redaction import redact_urls
+from simulator.scenario.library import load_scenario
 from simulator.staging.signing import CannotSign, secret_bytes
 from simulator.wire.token_answers import PATHS
 
 TOLERANCE_S = 300.0
 LINE_CHARS_MAX = 300
-SECONDS_CHARS_MAX = 20
 _OF_SIGNATURE = ("invalid_signature", "invalid_signature_format")
 
 Known = Mapping[str, tuple[str, str]]  # secrets, in Base64, and codes of resellers, by keys
@@ -37,38 +37,8 @@ class _Key(NamedTuple):
     state: str = "active"
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """The verdict on a request: `problems` of its headers as codes and sentences, and the autopsy of its signature.
-    `signature` is the correct signature if the headers are valid."""
-
-    method: str
-    target: str
-    problems: list[tuple[str, str]] = field(default_factory=list)
-    autopsy: Autopsy | None = None
-    signature: str = ""
-    accepted: str = ""
-    """Why it is accepted without a signature."""
-
-    @property
-    def is_right(self) -> bool:
-        """Return whether the service would accept the request."""
-        return not self.problems and (bool(self.accepted) or (self.autopsy is not None and self.autopsy.is_right))
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the explanation as a JSON object."""
-        return {
-            "is_right": self.is_right,
-            "problems": [{"code": code, "message": text} for code, text in self.problems],
-            "autopsy": self.autopsy and rendered(self.autopsy),
-            "signature": self.signature or None,
-        }
-
-
 def default_secrets() -> Known:
     """Return the keys of the default scenario."""
-    from simulator.scenario.library import load_scenario
-
     resellers = load_scenario("default").resellers
     return {one.key: (one.secret, each.code) for each in resellers for one in each.keys if one.secret}
 
@@ -76,12 +46,12 @@ def default_secrets() -> Known:
 def read_time(text: str) -> float:
     """Unix seconds of `--at`. Anything else is a usage error."""
     try:
-        if text.isascii() and text.replace(".", "", 1).isdigit() and len(text) <= SECONDS_CHARS_MAX:
+        if re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,9})?", text):
             return float(text)
         return sandbox_time(text).astimezone(UTC).timestamp()
     except (ValueError, OverflowError) as wrong:
-        text = f"--at: {text!r} is neither Unix seconds nor a time such as 2026-10-01T12:00:00Z ({wrong})"
-        raise wrong_usage(text) from None
+        what = "neither Unix seconds nor a time such as 2026-10-01T12:00:00Z"
+        raise wrong_usage(f"--at: {text!r} is {what} ({wrong})") from None
 
 
 def parts_of(request: Pasted) -> RequestParts:
@@ -90,8 +60,7 @@ def parts_of(request: Pasted) -> RequestParts:
     for line in request.headers:
         name, colon, value = line.partition(":")
         if not (colon and name.strip()):
-            text = f"the header {line!r} has no {'name' if colon else 'colon'}; give 'NAME: VALUE'"
-            raise wrong_usage(text)
+            raise wrong_usage(f"{line!r} is not a header: give 'NAME: VALUE'")
         pairs.append((name, value))
     try:
         return request_parts(request.method, request.target, pairs, request.body)
@@ -104,33 +73,46 @@ def is_open(given: RequestParts) -> bool:
     return given.method.upper() == "POST" and os.fsdecode(given.path) in PATHS
 
 
+def explained(problems: list[tuple[str, str]], found: Autopsy | None = None, signed: str = "") -> dict[str, Any]:
+    """Return the explanation of a request as JSON: problems as codes and sentences, the autopsy of its signature, and
+    the correct signature, if the headers are valid."""
+    return {
+        "is_right": not problems and (found is None or found.is_right),
+        "problems": [{"code": code, "message": text} for code, text in problems],
+        "autopsy": found and rendered(found),
+        "signature": signed or None,
+    }
+
+
 def explain_request(
-    target: str, request: RequestParts, known: Known, secret: str | None, now_s: float, given: bytes | None
-) -> Explanation:
-    """Explain a request to `target` that is sent at `now_s`. Without `secret`, the secret of the key is looked up in
-    `known`. `given` is the string that the client says it signed."""
+    request: RequestParts, known: Known, secret: str | None, now_s: float, given: bytes | None
+) -> dict[str, Any]:
+    """Explain a request that is sent at `now_s`. Without `secret`, the secret of the key is looked up in `known`.
+    `given` is the string that the client says it signed."""
     headers = joined(request.headers)
     key = os.fsdecode(headers.get(names.API_KEY, b""))
     if secret is not None and not secret.strip():
         raise wrong_usage("--secret is empty; give the key's secret in Base64")
     secret_text = secret if secret is not None else known.get(key, ("", ""))[0]
-    held = _Key(_decoded(secret_text)) if secret_text else None
-    made = Explanation(request.method, target)
+    try:
+        held = _Key(secret_bytes(secret_text.strip())) if secret_text else None
+    except CannotSign as wrong:
+        raise wrong_usage(wrong) from None
+    problems: list[tuple[str, str]] = []
     checked = check_headers(headers, held, now_s, TOLERANCE_S)
     if isinstance(checked, Denied):
-        reason = _reason(checked, headers, known, secret_given=secret is not None)
-        made.problems.append((checked.code, reason))
+        problems.append((checked.code, _reason(checked, headers, known, secret_given=secret is not None)))
     if len(request.body) > BODY_BYTES_MAX:
-        made.problems.append(("body_too_large", "the body is over 10 MB"))
+        problems.append(("body_too_large", "the body is over 10 MB"))
     if held is None or not all(headers.get(name) for name in names.SIGNATURE_HEADERS):
-        return made
+        return explained(problems)
     sent = request._replace(secret=held.secret_bytes)
     found = autopsy(sent.facts(_others(known, key), hashed=body_hash(request.body)), given)
-    if not found.is_right and "invalid_signature_format" not in dict(made.problems):
-        made.problems.append(("invalid_signature", found.sentence))
-    is_sendable = all(code in _OF_SIGNATURE for code, _ in made.problems)
-    right = signature(held.secret_bytes, canonical_string(*found.expected)) if is_sendable else ""
-    return replace(made, autopsy=found, signature=right)
+    if not found.is_right and "invalid_signature_format" not in dict(problems):
+        problems.append(("invalid_signature", found.sentence))
+    is_sendable = all(code in _OF_SIGNATURE for code, _ in problems)
+    signed = signature(held.secret_bytes, canonical_string(*found.expected)) if is_sendable else ""
+    return explained(problems, found, signed)
 
 
 def _reason(denied: Denied, headers: Mapping[bytes, bytes], known: Known, *, secret_given: bool) -> str:
@@ -145,13 +127,6 @@ def _reason(denied: Denied, headers: Mapping[bytes, bytes], known: Known, *, sec
     return denied.diagnosis or denied.message
 
 
-def _decoded(secret: str) -> bytes:
-    try:
-        return secret_bytes(secret.strip())
-    except CannotSign as wrong:
-        raise wrong_usage(str(wrong)) from None
-
-
 def _others(known: Known, own: str) -> Iterator[Other]:
     """Yield the secrets of other keys, as far as they are Base64."""
     for key, (text, code) in known.items():
@@ -162,22 +137,21 @@ def _others(known: Known, own: str) -> Iterator[Other]:
             continue
 
 
-def lines_of(made: Explanation) -> Iterator[str]:
-    """Yield the explanation as lines of text."""
-    yield f"{made.method} {redact_urls(made.target)}"
-    if (upper := made.method.upper()) != made.method:
-        yield f"the method {made.method} is taken as {upper}: METHOD is in capitals in the string to sign"
-    for code, text in made.problems:
-        if made.autopsy is None or code not in _OF_SIGNATURE:
+def lines_of(method: str, target: str, made: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the explanation of a request as lines of text."""
+    yield f"{method} {redact_urls(target)}"
+    if (upper := method.upper()) != method:
+        yield f"the method {method} is taken as {upper}: METHOD is in capitals in the string to sign"
+    problems = {problem["code"]: problem["message"] for problem in made["problems"]}
+    for code, text in problems.items():
+        if made["autopsy"] is None or code not in _OF_SIGNATURE:
             yield f"{code}: {text}"
-    if made.accepted:
-        yield made.accepted
-    if made.autopsy is None:
+    if made["autopsy"] is None:
         return
-    code, said = next((one for one in made.problems if one[0] in _OF_SIGNATURE), ("", ""))
-    yield from lines_of_autopsy(code, rendered(made.autopsy), said if code == "invalid_signature_format" else "")
-    if made.signature and not made.is_right:
-        yield f"signature  {made.signature}"
+    code = next((code for code in problems if code in _OF_SIGNATURE), "")
+    yield from lines_of_autopsy(code, made["autopsy"], problems.get("invalid_signature_format", ""))
+    if made["signature"] and not made["is_right"]:
+        yield f"signature  {made['signature']}"
 
 
 def lines_of_autopsy(code: str, found: Mapping[str, Any], said: str = "") -> Iterator[str]:
@@ -196,18 +170,13 @@ def lines_of_autopsy(code: str, found: Mapping[str, Any], said: str = "") -> Ite
         yield from _difference("signed", nearest["canonical_string"], expected, nearest["at"])
     elif compared is None or compared["is_expected"]:
         yield f"expected   {expected}"
-    if compared is not None:
-        yield from _lines_of_compared(compared, found)
-
-
-def _lines_of_compared(compared: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines about the string that the client says it signed, without repeating the autopsy."""
+    if compared is None:
+        return
     if compared["sentence"] != found["sentence"]:
-        yield f"{compared['sentence']}"
+        yield str(compared["sentence"])
         if compared["fix"] not in ("", found["fix"]):
             yield f"fix: {compared['fix']}"
     if not compared["is_expected"]:
-        expected = found["expected"]["canonical_string"]
         yield from _difference("yours", compared["canonical_string"], expected, compared["at"])
 
 

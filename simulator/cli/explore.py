@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -15,25 +15,28 @@ from reseller_sim.exchange import bypass
 from simulator.cli.child import check_programs, on_path
 from simulator.cli.exec import WithCommand
 from simulator.cli.flags import file_option, own_option
-from simulator.cli.output import echo, print_table, print_to_stderr
-from simulator.cli.reports.cases import Reports
+from simulator.cli.output import echo, print_table
+from simulator.cli.process import signals_handled
+from simulator.cli.reports.cases import UNWRITABLE, Reports
+from simulator.cli.reports.explore import Screen, about, base_of, repeated, suites, suites_when_stopped
+from simulator.cli.server import of_one_command, options_of
 from simulator.cli.server_flags import ServerFlags, server_flags
-from simulator.cli.usage import CannotStart, ending_with_problems, title, verb
+from simulator.cli.usage import CannotStart, ending_with_problems, notify, verb
 from simulator.cli.values import CommandLine, Number, Span, Whole
+from simulator.domain.errors import DomainError
+from simulator.explore.campaign import Campaign, Plan
+from simulator.explore.fault_findings import ExplorationReport, Reproduction
+from simulator.explore.finding_proof import ProofResult, prove, read_finding
+from simulator.explore.run_verdicts import OtherRun, Record
+from simulator.explore.runs import CannotRun, Setting, Workers
+from simulator.explore.trials import AsksNothing, BaselineFails, Trials
+from simulator.options import LOOPBACK, Options
+from simulator.scenario.library import load_scenario
+from simulator.server.uvicorn_server import host_for_clients
 from simulator.shortened import whole_line
 
-if TYPE_CHECKING:
-    from simulator.cli.reports.explore import Screen
-    from simulator.explore.fault_findings import ExplorationReport
-    from simulator.explore.finding_proof import FindingFile, ProofResult
-
-
-EXPLORE = "reseller-sim explore"
-MINUTES = 10.0
-WORKERS_MAX = 64
 ACTIVE = "active"
 TIMES = 3
-TIMES_MAX = 100
 UNMET = "met nothing"
 EXIT_CODES = {"green": 0, "red": 1, "flaky": 2, UNMET: 3}
 WANTED_COLOURS = {"before": "red", "after": "green"}
@@ -58,11 +61,6 @@ class Wanted(NamedTuple):
 def _ending_with_reasons(place: Path, command: str = "COMMAND") -> Iterator[None]:
     """Raise `CannotStart` with the reason why no run can be judged; messages call the command `command`, and `place` is
     the file or folder of the runs."""
-    from simulator.domain.errors import DomainError
-    from simulator.explore.run_verdicts import OtherRun
-    from simulator.explore.runs import CannotRun
-    from simulator.explore.trials import AsksNothing, BaselineFails
-
     try:
         yield
     except (CannotRun, OtherRun, DomainError) as error:
@@ -75,7 +73,7 @@ def _ending_with_reasons(place: Path, command: str = "COMMAND") -> Iterator[None
         text = f"{place}: {error.strerror or error}"
     else:
         return
-    raise CannotStart(whole_line(f"{title()}: {text}"))
+    raise CannotStart(text)
 
 
 class CommandOrProof(WithCommand):
@@ -94,10 +92,10 @@ class CommandOrProof(WithCommand):
 @own_option(
     "--minutes",
     type=Number(0, 7 * 24 * 60),
-    default=MINUTES,
+    default=10.0,
     help="The time limit in minutes; with 0, try every single fault, and no storms.",
 )
-@own_option("--workers", type=Whole(1, WORKERS_MAX), help="Parallel runs.  [default: one per core]")
+@own_option("--workers", type=Whole(1, 64), help="Parallel runs.  [default: one per core]")
 @own_option(
     "--out",
     metavar="DIR",
@@ -178,41 +176,25 @@ def explore_command(
         return _compare(prove, {"before": before, "after": after}, restart or (), timeout)
     if flags["port"] and workers not in (None, 1):
         raise click.UsageError("several workers cannot listen on one port; leave --port out, or say --workers 1", ctx)
-    reports = Reports(EXPLORE, junit, None, "text")
+    reports = Reports(junit, None, "text")
     count = 1 if flags["port"] else workers or os.cpu_count() or 1
     server = ServerFlags(**flags)
     wanted = Wanted(tuple(ctx.obj), out, count, minutes, resume, first, timeout, restart or ())
     reports.begin()
+    os.environ.update(bypass(os.environ, f"http://{host_for_clients(server.host)}"))  # COMMAND inherits them
     try:
-        with on_path():
-            return _explored(server, reports, wanted)
+        with on_path(), _ending_with_reasons(out), ending_with_problems(CannotStart):
+            check_programs(wanted.command, wanted.restart)
+            out.mkdir(parents=True, exist_ok=True)
+            report = _campaign(server, reports, wanted)
     except CannotStart as refused:
         reports.not_run(refused.message)
         raise
+    is_written = reports.write(suites(report))
+    return 1 if report.findings else 0 if is_written else UNWRITABLE
 
 
-def _explored(flags: ServerFlags, reports: Reports, wanted: Wanted) -> int:
-    from simulator.cli.reports.explore import exit_code, suites
-    from simulator.server.uvicorn_server import host_for_clients
-
-    os.environ.update(bypass(os.environ, f"http://{host_for_clients(flags.host)}"))  # COMMAND inherits them
-    check_programs(wanted.command, wanted.restart)
-    with _ending_with_reasons(wanted.out), ending_with_problems(CannotStart):
-        wanted.out.mkdir(parents=True, exist_ok=True)
-        report = _campaign(flags, reports, wanted)
-    return exit_code(report, is_written=reports.write(suites(report)))
-
-
-def _campaign(flags: ServerFlags, reports: Reports, wanted: Wanted) -> "ExplorationReport":
-    from simulator.cli.reports.explore import Screen, about, base_of, repeated, suites_when_stopped
-    from simulator.cli.server import of_one_command, options_of
-    from simulator.explore.campaign import Campaign, Plan
-    from simulator.explore.fault_findings import Reproduction
-    from simulator.explore.run_verdicts import Record
-    from simulator.explore.runs import Setting, Workers
-    from simulator.explore.trials import Trials
-    from simulator.scenario.library import load_scenario
-
+def _campaign(flags: ServerFlags, reports: Reports, wanted: Wanted) -> ExplorationReport:
     scenario, screen = load_scenario(flags.scenario), Screen()
     base, rate = base_of(flags, wanted.out, scenario)
     plain = options_of(of_one_command(flags))._replace(mode=None, rate=None, start=None, seed=None)
@@ -234,7 +216,7 @@ def _campaign(flags: ServerFlags, reports: Reports, wanted: Wanted) -> "Explorat
         Workers(setting, wanted.workers) as pool,
     ):
         if wanted.resume and record.begins_anew:
-            print_to_stderr(whole_line(f"{EXPLORE}: {wanted.out} has no runs to resume, so all are run"))
+            notify(f"{wanted.out} has no runs to resume, so all are run")
         trials = Trials(pool, base, record, rate, wanted.timeout_s)
         campaign = Campaign(trials, record, plan, screen)
         try:
@@ -250,27 +232,23 @@ def _campaign(flags: ServerFlags, reports: Reports, wanted: Wanted) -> "Explorat
 
 
 @contextmanager
-def _stopping(screen: "Screen") -> Iterator[None]:
+def _stopping(screen: Screen) -> Iterator[None]:
     """End the workers as well on Ctrl-C or SIGTERM, and print how to resume."""
 
     def end(number: int, frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
 
-    heard = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, end) for number in heard}
     try:
-        yield
+        with signals_handled(end, (signal.SIGINT, signal.SIGTERM)):
+            yield
     except SystemExit:
         screen.stopped()
         raise
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @verb("prove", cls=WithCommand)
 @click.argument("finding", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@own_option("--times", type=Whole(1, TIMES_MAX), default=TIMES, help="The number of runs.")
+@own_option("--times", type=Whole(1, 100), default=TIMES, help="The number of runs.")
 @own_option("--timeout", type=Span(0.1), help="End a run that takes longer than this; the run counts as hung.")
 @own_option(
     "--restart",
@@ -310,7 +288,7 @@ def _compare(
     print_table(PROOF_COLUMNS, [(name, str(proof.colour), proof.count, proof.why) for name, proof in proofs.items()])
     wrong = {name: proofs[name].colour for name, wanted in WANTED_COLOURS.items() if proofs[name].colour != wanted}
     for name, colour in wrong.items():
-        print_to_stderr(f"{title()}: the command of --{name} must be {WANTED_COLOURS[name]}, and is: {colour}")
+        notify(f"the command of --{name} must be {WANTED_COLOURS[name]}, and is: {colour}")
     if not wrong:
         return 0
     return EXIT_CODES[UNMET] if UNMET in wrong.values() else 1
@@ -323,27 +301,16 @@ def play_finding(
     times: int,
     timeout_s: float | None,
     command: str = "COMMAND",
-) -> "ProofResult":
+) -> ProofResult:
     """Play the finding. Raises `CannotStart`."""
-    from simulator.explore.finding_proof import read_finding
-
-    with _ending_with_reasons(path, command), on_path():
-        finding = read_finding(path)
-        check_programs(words, restart)
-        return _play_finding(finding, words, restart, times, timeout_s)
-
-
-def _play_finding(
-    finding: "FindingFile", words: tuple[str, ...], restart: tuple[str, ...], times: int, timeout_s: float | None
-) -> "ProofResult":
-    from simulator.explore.finding_proof import prove
-    from simulator.explore.runs import Setting, Workers
-    from simulator.options import LOOPBACK, Options
 
     def show(number: int, text: str) -> None:
         echo(whole_line(f"run {number} of {times}: {text}"))
 
-    with tempfile.TemporaryDirectory(prefix="reseller-sim-") as folder:
-        setting = Setting(words, Options(), LOOPBACK, 0, Path(folder), restart)
-        with Workers(setting, 1) as workers:
-            return prove(workers, finding, times, timeout_s, show)
+    with _ending_with_reasons(path, command), on_path():
+        finding = read_finding(path)
+        check_programs(words, restart)
+        with tempfile.TemporaryDirectory(prefix="reseller-sim-") as folder:
+            setting = Setting(words, Options(), LOOPBACK, 0, Path(folder), restart)
+            with Workers(setting, 1) as workers:
+                return prove(workers, finding, times, timeout_s, show)

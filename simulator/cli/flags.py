@@ -16,9 +16,19 @@ from simulator.options import DEFAULT_PORT, LOOPBACK
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-option = partial(click.option, show_envvar=True)
+
+def _option(
+    *names: str, parse: Callable[[Any], Any] | None = None, **settings: Any
+) -> Callable[[Decorated], Decorated]:
+    """Return the decorator of a flag. `parse` turns its text into a value, or raises `ValueError`."""
+    if parse is not None:
+        settings["callback"] = values.parsed(parse)
+    return click.option(*names, **settings)
+
+
+option = partial(_option, show_envvar=True)
 # Without a variable, since a flag of another verb has the same name and a different meaning.
-own_option = partial(click.option, allow_from_autoenv=False)
+own_option = partial(_option, allow_from_autoenv=False)
 # Without a variable, too: each file is about one run.
 file_option = partial(own_option, type=click.Path(path_type=Path, dir_okay=False))
 TOKEN_VARIABLES = (f"{VARIABLES}_TOKEN", f"{VARIABLES}_CONTROL_TOKEN")
@@ -111,7 +121,7 @@ _TOKEN = option(
     "control_token",
     metavar="TOKEN",
     envvar=TOKEN_VARIABLES,
-    callback=values.token,
+    parse=values.token,
     help="The token of the control API, if required.",
 )
 

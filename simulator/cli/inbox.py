@@ -1,25 +1,24 @@
 """`reseller-sim inbox` and `trigger`: messages that receivers got, and messages to send now."""
 
+import re
 import secrets
 from itertools import islice
 from typing import Any
 
 import click
 
+from reseller_sim.evidence import inbox_hint
 from reseller_sim.story import outcome
 from simulator.cli import completion, values
 from simulator.cli.control import TIMEOUT_S, Control, path_part
 from simulator.cli.flags import control_flags, json_flag, own_option
-from simulator.cli.journal import trxid_of
-from simulator.cli.output import echo_value, print_line, print_table, print_to_stderr, show, times_of_day
+from simulator.cli.journal import SHOWN_MAX, trxid_of
+from simulator.cli.output import echo_value, print_line, print_table, show, times_of_day
 from simulator.cli.sandbox import deposit, reseller
-from simulator.cli.usage import Refused, title, verb
+from simulator.cli.usage import Refused, notify, verb, wrong_usage
 from simulator.cli.values import Span, Whole
-from simulator.shortened import whole_line
 
 COLUMNS = ("method", "answered", "refid", "status", "body")
-WAIT_MAX_S = 300.0
-MESSAGES_MAX = 10_000
 SPAN = Span()
 BALANCE, PRODUCT, CALLBACK, PROBES = "balance.added", "product.updated", "callback", "probes"
 WHAT = {PRODUCT: "the code of a product", CALLBACK: "the refid of a payment"}
@@ -30,28 +29,28 @@ WAIT_S = 5
 PROBES_TIMEOUT_S = 600.0
 
 
-def _replies(ctx: click.Context, param: click.Parameter, text: str | None) -> list[dict[str, Any]] | None:
+def _replies(text: str) -> list[dict[str, Any]]:
     """Return the answers of an inbox in order, parsed from "500,200:1.5": statuses with an optional delay, or
     `disconnect`."""
-    return None if text is None else [_reply(ctx, param, one.strip()) for one in text.split(",")]
-
-
-def _reply(ctx: click.Context, param: click.Parameter, text: str) -> dict[str, Any]:
-    status, colon, delay = text.partition(":")
-    if status == "disconnect" and not colon:
-        return {"disconnect": True}
-    if not (status.isascii() and status.isdigit() and 200 <= int(status[:4]) <= 599):
-        example = "such as 500,500,200, 200:1.5s for a 200 after 1.5 seconds, or disconnect"
-        raise click.BadParameter(f"{text!r} is not a reply {example}", ctx, param)
-    return {"status": int(status)} | ({"delay": SPAN.convert(delay, param, ctx)} if colon else {})
+    replies: list[dict[str, Any]] = []
+    for reply in map(str.strip, text.split(",")):
+        status, colon, delay = reply.partition(":")
+        if reply == "disconnect":
+            replies.append({"disconnect": True})
+        elif re.fullmatch("[2-5][0-9]{2}", status):
+            replies.append({"status": int(status)} | ({"delay": SPAN.convert(delay, None, None)} if colon else {}))
+        else:
+            example = "such as 500,500,200, 200:1.5s for a 200 after 1.5 seconds, or disconnect"
+            raise ValueError(f"{reply!r} is not a reply {example}")
+    return replies
 
 
 @verb("inbox")
 @click.argument("name", default="callbacks", shell_complete=completion.inboxes)
-@own_option("--wait-for", type=Whole(1, MESSAGES_MAX), help="Wait until the inbox has N messages.")
+@own_option("--wait-for", type=Whole(1, SHOWN_MAX), help="Wait until the inbox has N messages.")
 @own_option(
     "--timeout",
-    type=Span(0, WAIT_MAX_S),
+    type=Span(0, 300),
     default="10s",
     help="How long to wait for the messages.",
 )
@@ -59,7 +58,7 @@ def _reply(ctx: click.Context, param: click.Parameter, text: str) -> dict[str, A
     "--reply",
     "replies",
     metavar="STATUS,...",
-    callback=_replies,
+    parse=_replies,
     help="Answer the next messages with these statuses, in order; the last one repeats. Such as 500,200:1.5 (after "
     "1.5 s), or disconnect.",
 )
@@ -97,48 +96,32 @@ def inbox_command(
         query = {"wait_for": wait_for, "timeout": timeout}
         complete_ = control.get(path, query=query, timeout_s=timeout + TIMEOUT_S)["complete"]
     if (clear or replies is not None) and wait_for is None and not json:
-        print_line(f"{name}: {_said(replies, clear)}")
+        words = ["its messages are deleted"] if clear else []
+        if replies is not None:
+            answers = [_answer(one) for one in replies]
+            again = f", then always {answers[-1]}" if len(answers) > 1 else " always"
+            words.append(f"it answers {', '.join(answers[:-1]) or answers[0]}{again}")
+        print_line(f"{name}: {'; '.join(words)}")
         return 0
-    items = list(islice(control.rows(path, "items"), MESSAGES_MAX))
+    items = list(islice(control.rows(path, "items"), SHOWN_MAX))
     if json:
         echo_value({"name": name, "complete": complete_, "items": items})
+    elif items:
+        heading, times = times_of_day([one["at"] for one in items])
+        cells = [(one["n"], at, *_row(one)) for one, at in zip(items, times, strict=True)]
+        print_table(("n", heading, *COLUMNS), cells, cuts=True)
     else:
-        _print(name, items, "" if items else _hint(control, name))
+        hint = inbox_hint(control.get("/resellers")["resellers"], name)
+        print_line(f"{name}: nothing yet{hint.replace(', which no callback uses', '; no callback uses it')}")
     if not complete_:
-        print_to_stderr(whole_line(f"{title()}: {name}: {len(items)} of {wait_for} came in time"))
+        notify(f"{name}: {len(items)} of {wait_for} came in time")
     return 0 if complete_ else 1
-
-
-def _said(replies: list[dict[str, Any]] | None, clear: bool) -> str:
-    words = ["its messages are deleted"] if clear else []
-    if replies is not None:
-        answers = [_answer(one) for one in replies]
-        again = f", then always {answers[-1]}" if len(answers) > 1 else " always"
-        words.append(f"it answers {', '.join(answers[:-1]) or answers[0]}{again}")
-    return "; ".join(words)
 
 
 def _answer(one: dict[str, Any]) -> str:
     if "disconnect" in one:
         return "nothing and disconnects"
     return f"{one['status']} after {one['delay']:g} s" if "delay" in one else str(one["status"])
-
-
-def _hint(control: Control, name: str) -> str:
-    """Return the end of a sentence about an inbox that no callback and no webhook uses."""
-    from reseller_sim.evidence import inbox_hint
-
-    hint = inbox_hint(control.get("/resellers")["resellers"], name)
-    return hint.replace(", which no callback uses", "; no callback uses it")
-
-
-def _print(name: str, items: list[dict[str, Any]], hint: str) -> None:
-    if items:
-        heading, times = times_of_day([one["at"] for one in items])
-        cells = [(one["n"], at, *_row(one)) for one, at in zip(items, times, strict=True)]
-        print_table(("n", heading, *COLUMNS), cells, cuts=True)
-    else:
-        print_line(f"{name}: nothing yet{hint}")
 
 
 def _row(one: dict[str, Any]) -> tuple[object, ...]:
@@ -161,7 +144,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 @verb("trigger")
 @click.argument("event", type=click.Choice((BALANCE, PRODUCT, CALLBACK, PROBES)))
 @click.argument("about", metavar="[CODE|REFID]", required=False, shell_complete=_complete)
-@own_option("--amount", callback=values.amount, metavar="MYR", help="The deposit for balance.added.  [default: 10]")
+@own_option("--amount", parse=values.amount, metavar="MYR", help="The deposit for balance.added.  [default: 10]")
 @own_option(
     "--reseller",
     "whose",
@@ -170,10 +153,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 )
 @control_flags
 @json_flag(help="Print the delivery or the callback with its attempts.")
-@click.pass_context
 def trigger_command(
-    ctx: click.Context,
-    /,
     control: Control,
     event: str,
     about: str | None,
@@ -194,7 +174,12 @@ def trigger_command(
       reseller-sim trigger callback order-1
       reseller-sim trigger probes
     """
-    _check_usage(ctx, event, about, amount)
+    if not about and event in WHAT:
+        raise wrong_usage(f"{event} needs {WHAT[event]}")
+    if about is not None and event not in WHAT:
+        raise wrong_usage(f"{event} takes no {about!r}; --reseller says whose")
+    if amount is not None and event != BALANCE:
+        raise wrong_usage(f"--amount is for {BALANCE}")
     if event == PROBES:
         return _send_probes(control, whose, json)
     if event == CALLBACK:
@@ -202,10 +187,14 @@ def trigger_command(
     else:
         since = control.get("/clock")["now"]
         if event == BALANCE:
-            about = _reseller_to_tell(control, whose)
-            deposit(control, amount or "10", about)
+            found = reseller(control, whose)
+            if found["balance_webhook"] is None:
+                raise Refused(NO_WEBHOOK.format(found["code"]))
+            deposit(control, amount or "10", found["code"])
         else:
-            _refuse_if_nobody_is_told(control)
+            webhook = control.get("/resellers", query={"limit": 1})["catalog_webhook"]
+            if webhook is None or not webhook["enabled"]:
+                raise Refused(NO_CATALOG_WEBHOOK)
             note = f"changed by reseller-sim trigger {secrets.token_hex(4)}"  # so that it differs from what it was
             control.patch(f"/catalog/products/{path_part(str(about))}", {"note": note})
         sent = _delivery(control, event, since)
@@ -230,51 +219,26 @@ def _send_probes(control: Control, whose: str | None, json: bool) -> int:
     return 1 if answer["findings"] else 0
 
 
-def _reseller_to_tell(control: Control, whose: str | None) -> str:
-    """Return the code of the reseller that gets webhooks about deposits. Raises `Refused` before anything is
-    changed."""
-    found = reseller(control, whose)
-    if found["balance_webhook"] is None:
-        raise Refused(f"{title()}: {NO_WEBHOOK.format(found['code'])}")
-    return str(found["code"])
-
-
-def _refuse_if_nobody_is_told(control: Control) -> None:
-    """Raises `Refused` before a product is changed, where the catalog has no webhook that is enabled."""
-    webhook = control.get("/resellers", query={"limit": 1})["catalog_webhook"]
-    if webhook is None or not webhook["enabled"]:
-        raise Refused(f"{title()}: {NO_CATALOG_WEBHOOK}")
-
-
-def _check_usage(ctx: click.Context, event: str, about: str | None, amount: str | None) -> None:
-    if not about and event in WHAT:
-        raise click.UsageError(f"{event} needs {WHAT[event]}", ctx)
-    if about is not None and event not in WHAT:
-        raise click.UsageError(f"{event} takes no {about!r}; --reseller says whose", ctx)
-    if amount is not None and event != BALANCE:
-        raise click.UsageError(f"--amount is for {BALANCE}", ctx)
-
-
 def _delivery(control: Control, event: str, since: str) -> dict[str, Any]:
     """Return the delivery that began since then, once it has ended or the time to wait is over. Raises `Refused`."""
-    path = "/deliveries"
-    begun = [one for one in control.rows(path, "deliveries") if one["type"] == event and one["created"] >= since]
+    begun = [
+        one for one in control.rows("/deliveries", "deliveries") if one["type"] == event and one["created"] >= since
+    ]
     if not begun:
-        raise Refused(f"{title()}: {NOBODY}")
+        raise Refused(NOBODY)
     latest: dict[str, Any] = begun[-1]
     _run_what_is_due(control)
     query = {"event": latest["event_id"], "wait_for": 1, "timeout": WAIT_S}
-    found: list[dict[str, Any]] = control.get(path, query=query)["deliveries"]
+    found: list[dict[str, Any]] = control.get("/deliveries", query=query)["deliveries"]
     return found[-1] if found else latest
 
 
 def _callback(control: Control, trxid: str) -> dict[str, Any]:
     """Return the callback that is sent, once it is answered or the time to wait is over."""
-    path = "/callbacks"
-    ended = sum(1 for one in control.rows(path, "callbacks", {"trxid": trxid}) if one["ending"])
+    ended = sum(1 for one in control.rows("/callbacks", "callbacks", {"trxid": trxid}) if one["ending"])
     made: dict[str, Any] = control.post(f"/transactions/{path_part(trxid)}/callbacks", {})
     _run_what_is_due(control)
-    control.get(path, query={"trxid": trxid, "wait_for": ended + 1, "timeout": WAIT_S, "limit": 1})
+    control.get("/callbacks", query={"trxid": trxid, "wait_for": ended + 1, "timeout": WAIT_S, "limit": 1})
     story = control.get(f"/transactions/{path_part(trxid)}")
     return next((one for one in story["callbacks"] if one["id"] == made["id"]), made)
 

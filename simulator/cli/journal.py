@@ -12,47 +12,31 @@ from reseller_sim.story import Story
 from simulator.cli import completion, values
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import asking_flags, control_flags, json_flag, own_option
-from simulator.cli.output import clock_time, cut, echo, echo_value, print_line, print_table, times_of_day
-from simulator.cli.usage import Refused, title, verb, wrong_usage
+from simulator.cli.output import clock_time, echo, echo_value, print_line, print_table, times_of_day
+from simulator.cli.usage import Refused, verb, wrong_usage
 from simulator.cli.values import Whole
 from simulator.shortened import whole_line
 
 COLUMNS = ("method", "path", "status", "refid", "rule", "diagnosis")
 NO_ANSWER = "no answer"
-PATH_CHARS_MAX = 30
 REFUSED_FROM = 400
 SHOWN = 20
 SHOWN_MAX = 10_000
-STATUS_MAX = 599
 
 
-def _statuses(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, int] | None:
+def _statuses(text: str) -> dict[str, int]:
     """Return the journal's filters that mean one HTTP status, 0 for none, or several."""
-    if text is None:
-        return None
-    if text.isascii() and text.isdigit() and len(text) <= len("599") and (int(text) == 0 or 100 <= int(text) <= 599):
-        return {"status": int(text)}
-    meant = _status_filters(text)
-    if not meant or any(value > STATUS_MAX for value in meant.values()) or not _is_range(meant):
-        what = "a status: write one such as 401, 0 for none, or several as 2xx, 500-599, >=400 or !404"
-        raise click.BadParameter(f"{values.shown(text)} is not {what}", ctx, param)
-    return meant
-
-
-def _is_range(meant: dict[str, int]) -> bool:
-    return meant.get("status_min", 0) <= meant.get("status_max", STATUS_MAX)
-
-
-def _status_filters(text: str) -> dict[str, int]:
-    """Return the filters for a group of statuses: 2xx, 500-599, >=400, !404; no filters for other texts."""
+    if found := re.fullmatch("(!?)(0|[1-5][0-9]{2})", text):
+        return {"status_not" if found[1] else "status": int(found[2])}
     if found := re.fullmatch("([1-5])[xX]{2}", text):
         return {"status_min": int(found[1] + "00"), "status_max": int(found[1] + "99")}
-    if found := re.fullmatch(r"([0-9]{3})(?:-|\.\.)([0-9]{3})", text):
+    if (found := re.fullmatch("([1-5][0-9]{2})-([1-5][0-9]{2})", text)) and found[1] <= found[2]:
         return {"status_min": int(found[1]), "status_max": int(found[2])}
-    if found := re.fullmatch("([<>])(=?)([0-9]{3})", text):
-        bound = int(found[3]) + (0 if found[2] else 1 if found[1] == ">" else -1)
-        return {"status_min" if found[1] == ">" else "status_max": bound}
-    return {"status_not": int(found[1])} if (found := re.fullmatch("!([0-9]{3})", text)) else {}
+    if found := re.fullmatch("([<>]=?)([1-5][0-9]{2})", text):
+        bound = int(found[2]) + {">": 1, "<": -1}.get(found[1], 0)
+        return {"status_min" if ">" in found[1] else "status_max": bound}
+    what = "a status: write one such as 401, 0 for none, or several as 2xx, 500-599, >=400 or !404"
+    raise ValueError(f"{values.shown(text)} is not {what}")
 
 
 @verb("requests")
@@ -71,7 +55,7 @@ def _status_filters(text: str) -> dict[str, int]:
 @own_option(
     "--status",
     metavar="STATUS",
-    callback=_statuses,
+    parse=_statuses,
     help="Only requests with this HTTP status, such as 401, 2xx, 500-599, >=400 or !404; 0 means no answer.",
 )
 @own_option("--refid", metavar="REFID", help="Only requests of this payment.")
@@ -109,7 +93,7 @@ def requests_command(
     found = [] if n is not None else _found(control, wanted, refused, 1 if is_one else limit)
     if is_one:
         if n is None and not found:
-            raise Refused(f"{title()}: the sandbox {control.sandbox} has received no such request")
+            raise Refused(f"the sandbox {control.sandbox} has received no such request")
         number = n or found[0]["n"]
         if replay:
             number = control.post(f"/requests/{number}/replay", {})["n"]
@@ -139,10 +123,9 @@ def _is_refused(one: dict[str, Any]) -> bool:
 
 
 def _row(one: dict[str, Any]) -> tuple[object, ...]:
-    path = cut(_target(one), PATH_CHARS_MAX)
     decided = f"rule {one['rule']}, fault {one['fault']}" if one["rule"] and one.get("fault") else one["rule"]
     rule = decided or one.get("fault") or ""
-    return one["method"], path, one["status"] or NO_ANSWER, one.get("refid", ""), rule, one["diagnosis"]
+    return one["method"], _target(one), one["status"] or NO_ANSWER, one.get("refid", ""), rule, one["diagnosis"]
 
 
 def _target(one: dict[str, Any]) -> str:
@@ -158,7 +141,7 @@ def _print_whole(one: dict[str, Any], json: bool) -> None:
         print_line(f"replay of {one['replay_of']}")
     for name in ("reseller", "rule", "fault", "error", "diagnosis"):
         if one.get(name):
-            _print_unshortened(f"{name}: {one[name]}")
+            echo(whole_line(f"{name}: {one[name]}"))  # also if it is longer than the terminal
     print_line("")
     _print_message(f"{one['method']} {_target(one)}", one["request"])
     print_line("")
@@ -168,18 +151,13 @@ def _print_whole(one: dict[str, Any], json: bool) -> None:
 def _print_message(first: str, message: dict[str, Any]) -> None:
     print_line(first, bold=True)
     for name, value in message["headers"]:
-        _print_unshortened(f"{name}: {value}")
+        echo(whole_line(f"{name}: {value}"))
     if message["body"]:
         print_line("")
         echo(message["body"])
         left_out = message["body_bytes"] - len(message["body"].encode())
         if left_out > 0:
             print_line(f"({left_out} more bytes)")
-
-
-def _print_unshortened(line: str) -> None:
-    """Print a line in full, even if it is longer than the terminal."""
-    echo(whole_line(line))
 
 
 @verb("story")
@@ -211,28 +189,15 @@ def trxid_of(control: Control, refid: str, reseller: str | None = None) -> str:
     found = control.get("/transactions", query={"refid": refid, "reseller": reseller, "limit": 1})["transactions"]
     if found:
         return str(found[0]["trxid"])
-    why = _refusal(control, refid)
-    if why is not None:
-        raise Refused(whole_line(f"{title()}: no payment was made; {why}"))
-    if held := _held(control, refid):
-        raise Refused(whole_line(f"{title()}: no payment was made yet: {held}"))
-    if refid.isascii() and refid.isdigit():
-        return refid
-    raise Refused(whole_line(f"{title()}: the sandbox {control.sandbox} has no payment {refid!r}"))
-
-
-def _held(control: Control, refid: str) -> str:
-    """Return which request with this refid is held, and where; empty when none is."""
-    with suppress(click.ClickException):  # a proxy has no holds
-        for one in control.get("/holds")["holds"]:
-            if one["refid"] == refid:
-                return f"{one['kind']} {one['what']} is held in {one['name']!r}, which `reseller-sim hold` releases"
-    return ""
-
-
-def _refusal(control: Control, refid: str) -> str | None:
-    """Return which request with this refid was refused last, and why; None when none was."""
     for one in control.get("/requests", query={"refid": refid, "status_min": REFUSED_FROM, "limit": 1})["requests"]:
         why = one["diagnosis"] or one.get("error") or f"status {one['status']}"
-        return f"request {one['n']} with this refid was refused: {why}"
-    return None
+        raise Refused(f"no payment was made; request {one['n']} with this refid was refused: {why}")
+    held = []
+    with suppress(click.ClickException):  # a proxy has no holds
+        held = [one for one in control.get("/holds")["holds"] if one["refid"] == refid]
+    for one in held:
+        where = f"is held in {one['name']!r}, which `reseller-sim hold` releases"
+        raise Refused(f"no payment was made yet: {one['kind']} {one['what']} {where}")
+    if refid.isascii() and refid.isdigit():
+        return refid
+    raise Refused(f"the sandbox {control.sandbox} has no payment {refid!r}")

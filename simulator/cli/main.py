@@ -3,13 +3,11 @@
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from os import environ
 from typing import Any, NamedTuple, NoReturn
 
 import click
 
 from simulator import __version__
-from simulator.cli.completion import VARIABLE
 from simulator.cli.output import give_up, open_what_is_closed, print_to_stderr
 from simulator.cli.usage import PROGRAM, text_of
 
@@ -48,12 +46,12 @@ VERBS = {
     "network": Verb(CHANGE, "catalog", "Show, interrupt or restore a product's network."),
     "product": Verb(CHANGE, "catalog", "Take a product on or off sale, or change it."),
     "sandbox": Verb(CHANGE, "sandbox", "Create, list and delete sandboxes."),
-    "mark": Verb(CHANGE, "mark", "Create, list and delete marks of a sandbox."),
-    "rewind": Verb(CHANGE, "mark", "Return a sandbox to a moment."),
-    "fork": Verb(CHANGE, "mark", "Copy a sandbox as it is now, or as it was at a moment."),
+    "mark": Verb(CHANGE, "clock", "Create, list and delete marks of a sandbox."),
+    "rewind": Verb(CHANGE, "clock", "Return a sandbox to a moment."),
+    "fork": Verb(CHANGE, "clock", "Copy a sandbox as it is now, or as it was at a moment."),
     "expectations": Verb(JUDGE, "audit", "Check whether a scenario's expectations are met."),
     "health": Verb(TEST, "serve", "Check whether a simulator answers."),
-    "import": Verb(STAGING, "import_", "Print a scenario with the catalog of a real account."),
+    "import": Verb(STAGING, "conform", "Print a scenario with the catalog of a real account."),
     "scenarios": Verb(SCENARIOS, "scenarios", "Print bundled scenarios, magic accounts or the JSON Schema."),
     "check": Verb(SCENARIOS, "scenarios", "Report the problems of scenario files."),
     "prove": Verb(JUDGE, "explore", "Check whether a command survives a finding of explore."),
@@ -66,11 +64,6 @@ VERBS = {
     "assumptions": Verb(SCENARIOS, "contract", "Print the open questions of the specification, and our choices."),
     "openapi": Verb(SCENARIOS, "contract", "Print the contract as an OpenAPI 3.1 document."),
     "completion": Verb(TEST, "completion", "Print the completion script of a shell."),
-}
-
-
-GONE = {
-    "shard-config": "Servers share sandboxes by `serve --store postgresql://...`, behind any proxy: see docs/scale.md."
 }
 
 
@@ -93,8 +86,6 @@ class Verbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a verb. Raises `UsageError`, which leads from the path of an endpoint to `call`."""
-        if args and args[0] in GONE:
-            raise click.UsageError(f"{args[0]!r} is gone. {GONE[args[0]]}", ctx)
         if args and args[0] not in VERBS:
             from simulator.contract.endpoints import endpoints
 
@@ -120,8 +111,6 @@ class Verbs(click.Group):
         sys.exit(self._run(args, prog_name or PROGRAM, extra))
 
     def _run(self, args: Sequence[str] | None, prog_name: str, extra: dict[str, Any]) -> int:
-        if VARIABLE in environ:
-            import_module("simulator.cli.completion").use_own_classes()
         try:
             code: int = super().main(args, prog_name, **extra) or 0
             if sys.stdout is not None:

@@ -8,11 +8,9 @@ from pathlib import Path
 
 from simulator.cli.control import path_part
 from simulator.cli.flags import TOKEN_VARIABLES, option, own_option, sandbox_flags
-from simulator.cli.output import echo, print_to_stderr
-from simulator.cli.usage import CannotStart, verb, wrong_usage
-from simulator.shortened import whole_line
+from simulator.cli.output import echo
+from simulator.cli.usage import CannotStart, notify, titled, verb, wrong_usage
 
-TITLE = "reseller-sim mcp"
 RANGE = "mcp>=2,<3"
 NAME = "reseller-sim"
 JSON_HOSTS = (
@@ -51,8 +49,7 @@ def mcp_command(
       reseller-sim mcp --allow-commands --config
     """
     if url is not None and scenario is not None:
-        text = "--scenario is for a simulator that is started, and --url or RESELLER_SIM_URL names one that runs"
-        raise wrong_usage(f"{text}: give one of them")
+        raise wrong_usage("--scenario is for a simulator that is started, --url for a running one: give one of them")
     if is_config:
         has_token = control_token is not None
         echo(_config(url, sandbox, scenario, has_token=has_token, allow_commands=allow_commands))
@@ -93,21 +90,21 @@ def _serve(url: str | None, sandbox: str, scenario: str | None, token: str | Non
     except ImportError as error:
         if (error.name or "").partition(".")[0] != "mcp":
             raise
-        text = f"{TITLE}: the package mcp is missing, or another package has its name ({error})"
+        text = f"the package mcp is missing, or another package has its name ({error})"
         raise CannotStart(f"{text}; install it by: pip install '{RANGE}'") from None
     try:
         simulator = Simulator.start(scenario, scenarios=None) if url is None else Simulator(url, token)
     except NotStarted as error:
-        raise CannotStart("\n".join(whole_line(f"{TITLE}: {line}") for line in str(error).splitlines())) from None
+        raise CannotStart.of_problems(map(titled, str(error).splitlines())) from None
     except ValueError as error:
-        raise CannotStart(whole_line(f"{TITLE}: {error}")) from None
+        raise CannotStart(error) from None
     try:
         simulator.control.ask("GET", f"/sandboxes/{path_part(sandbox)}")
-        print_to_stderr(f"{TITLE}: the simulator is at {simulator.url}, its console at {simulator.control_url}/")
+        notify(f"the simulator is at {simulator.url}, its console at {simulator.control_url}/")
     except (SimulatorError, NotRunning) as error:  # the tools work as soon as this is mended
-        print_to_stderr(whole_line(f"{TITLE}: {error}"))
+        notify(error)
     if sys.stdin is not None and sys.stdin.isatty():
-        print_to_stderr(f"{TITLE}: waiting for a host on stdin; --config prints how hosts start this")
+        notify("waiting for a host on stdin; --config prints how hosts start this")
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # a thread that waits for stdin would hold up any other ending
     assistant = Assistant(simulator, sandbox, may_run_commands=allow_commands, is_own=url is None)
     with simulator:

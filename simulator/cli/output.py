@@ -81,11 +81,6 @@ def echo(text: str, *, nl: bool = True) -> None:
     click.echo(printable(text), nl=nl)
 
 
-def echo_safe(line: str) -> None:
-    """Print a line whose texts are escaped already, and which may have colours for a terminal."""
-    click.echo(line)
-
-
 def echo_json(text: str) -> None:
     """Print a JSON text to stdout."""
     click.echo(printable_json(text))
@@ -176,11 +171,11 @@ def print_line(text: str, *, bold: bool = False, red: bool = False) -> None:
     """Print a text on one line, cut where the terminal ends."""
     line = whole_line(text)
     if not is_terminal():
-        echo_safe(line)
+        click.echo(line)
         return
     line = cut(line, terminal_width())
     has_style = (bold or red) and is_coloured(sys.stdout)
-    echo_safe(click.style(line, bold=bold or None, fg="red" if red else None) if has_style else line)
+    click.echo(click.style(line, bold=bold or None, fg="red" if red else None) if has_style else line)
 
 
 def cut(text: str, chars_max: int) -> str:

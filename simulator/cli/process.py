@@ -7,12 +7,14 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from types import FrameType
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
-from simulator.cli.output import printable
+from simulator.cli.output import print_to_stderr, printable
+from simulator.cli.usage import PROGRAM
+from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
     from simulator.redaction import Secrets
@@ -54,8 +56,14 @@ def tune_gc() -> None:
     every 10,000 and again after 30,000, a millisecond each; smaller steps cost no more in sum. It examines all objects
     only after three million have survived, if a quarter of all are new.
     """
+    gc.enable()
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)
+
+
+def print_server_note(text: object) -> None:
+    """Print a line about the server to stderr, from any thread."""
+    print_to_stderr(whole_line(f"{PROGRAM}: {text}"))
 
 
 def exit_quietly_when_stopped() -> None:
@@ -64,16 +72,28 @@ def exit_quietly_when_stopped() -> None:
         signal.signal(number, _stop)
 
 
+@contextlib.contextmanager
+def signals_handled(handler: Callable[[int, FrameType | None], object], numbers: Iterable[int]) -> Iterator[None]:
+    """Handle these signals, unless this process ignores them, and restore their handlers afterwards."""
+    heard = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, handler) for number in heard}
+    try:
+        yield
+    finally:
+        for number, former in before.items():
+            signal.signal(number, former)
+
+
 def end_with_stdin() -> None:
     """End the process as SIGTERM does when stdin ends: its parent has closed its end, or is gone, however it ended."""
-    threading.Thread(target=_wait_for_end_of_stdin, name="stdin", daemon=True).start()
 
+    def wait() -> None:
+        with contextlib.suppress(OSError):  # stdin does not exist
+            while os.read(0, 4096):
+                pass
+        os.kill(os.getpid(), signal.SIGTERM)
 
-def _wait_for_end_of_stdin() -> None:
-    with contextlib.suppress(OSError):  # stdin does not exist
-        while os.read(0, 4096):
-            pass
-    os.kill(os.getpid(), signal.SIGTERM)
+    threading.Thread(target=wait, name="stdin", daemon=True).start()
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
@@ -86,21 +106,12 @@ def _stop(number: int, frame: FrameType | None) -> None:
     os._exit(0)
 
 
-class KnowsSecrets(Protocol):
-    """The sandboxes of a server, or what a proxy has seen."""
-
-    @property
-    def secrets(self) -> "Iterable[Secrets]":
-        """Return the current secrets to redact."""
-        ...
-
-
 class WithoutSecrets(logging.Filter):
     """Masks secrets in messages and tracebacks, and escapes control characters."""
 
-    def __init__(self, owner: KnowsSecrets) -> None:
+    def __init__(self, secrets: "Callable[[], Iterable[Secrets]]") -> None:
         super().__init__()
-        self._owner = owner
+        self._secrets = secrets
         self._format = logging.Formatter()
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -117,16 +128,16 @@ class WithoutSecrets(logging.Filter):
     def _masked(self, text: str) -> str:
         from simulator.redaction import redact, redact_urls
 
-        return printable(redact_urls(redact(text, self._owner.secrets)))
+        return printable(redact_urls(redact(text, self._secrets())))
 
 
-def hide_secrets(owner: KnowsSecrets) -> None:
-    """Hide the secrets that `owner` knows in the log from now on, instead of those of an earlier server."""
+def hide_secrets(secrets: "Callable[[], Iterable[Secrets]]") -> None:
+    """Hide these secrets in the log from now on, instead of those of an earlier server."""
     for name in LOGGERS:
         logger = logging.getLogger(name)
         for each in [each for each in logger.filters if isinstance(each, WithoutSecrets)]:
             logger.removeFilter(each)
-        logger.addFilter(WithoutSecrets(owner))
+        logger.addFilter(WithoutSecrets(secrets))
 
 
 class AsJson(logging.Formatter):

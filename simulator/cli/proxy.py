@@ -2,52 +2,53 @@
 
 import os
 import sys
-from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import click
 
+from simulator import __version__
+from simulator.audit.clauses import as_json
+from simulator.audit.obligations import audited
 from simulator.cli.flags import json_flag, option
-from simulator.cli.output import give_up, print_to_stderr, printable_json
-from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
+from simulator.cli.output import give_up, printable_json
+from simulator.cli.process import exit_quietly_when_stopped, hide_secrets, raise_file_limit
+from simulator.cli.server import token_for
 from simulator.cli.server_flags import other_server_flags
-from simulator.cli.usage import CannotStart, verb, wrong_usage
-from simulator.cli.values import WILDCARDS, Span
+from simulator.cli.usage import CannotStart, notify, verb, wrong_usage
+from simulator.cli.values import WILDCARDS, Span, TokenFile
+from simulator.control.access import Guard
 from simulator.options import CONTROL_PATH
+from simulator.scenario.library import problems
+from simulator.server.uvicorn_server import CannotListen, Server, make_server
 from simulator.shortened import whole_line
+from simulator.staging.proxy.app import CALLBACKS_PATH, Proxy, wall_clock
+from simulator.staging.proxy.recording import Recording, UnusableScenario
+from simulator.staging.proxy.secrets import SeenSecrets, Signatures
+from simulator.staging.proxy.watcher import Watcher
+from simulator.staging.recorder.recorder import TrafficRecorder
+from simulator.staging.signing import Address, CannotSign, parse_address, secret_bytes
 from simulator.whole_files import refuse_other_than_file, write_whole
+from simulator.wire.money import encode
 
-if TYPE_CHECKING:
-    from simulator.cli.values import TokenFile
-    from simulator.server.uvicorn_server import Server
-    from simulator.staging.proxy.app import Proxy
-    from simulator.staging.proxy.watcher import Watcher
-    from simulator.staging.signing import Address
-
-
-PROGRAM = "reseller-sim proxy"
 PROXY_PORT = 8090
 
 
-def _address(ctx: click.Context, param: click.Parameter, text: str | None) -> "Address | None":
+def _address(text: str) -> Address:
     """Return an http(s) address. The message of a usage error does not repeat the address, since it may contain a
     password."""
-    from simulator.staging.signing import CannotSign, parse_address
-
     try:
-        return None if text is None else parse_address(text)
+        return parse_address(text)
     except CannotSign as wrong:
-        raise click.BadParameter(str(wrong), ctx, param) from None
+        raise ValueError(str(wrong)) from None
 
 
-@dataclass(frozen=True, slots=True)
-class ProxyFlags:
+class ProxyFlags(NamedTuple):
     """The flags of `proxy`. `control_token` is the token in use."""
 
-    upstream: "Address"
-    callbacks_to: "Address | None"
+    upstream: Address
+    callbacks_to: Address | None
     key: str | None
     secret: str | None
     record: Path | None
@@ -64,10 +65,10 @@ class ProxyFlags:
     "--upstream",
     metavar="URL",
     required=True,
-    callback=_address,
+    parse=_address,
     help="The service's address, such as https://staging.example.com.",
 )
-@option("--callbacks-to", metavar="URL", callback=_address, help="The receiver of callbacks and webhooks.")
+@option("--callbacks-to", metavar="URL", parse=_address, help="The receiver of callbacks and webhooks.")
 @option("--key", metavar="KEY", help="An API key whose signatures are to be checked.")
 @option(
     "--secret",
@@ -93,7 +94,7 @@ class ProxyFlags:
 @other_server_flags(PROXY_PORT)
 @json_flag(help="Print a line of JSON when it is ready, and nothing else.")
 def proxy_command(
-    json: bool, control_token: str | None, control_token_file: "TokenFile | None", host: str, **flags: Any
+    json: bool, control_token: str | None, control_token_file: TokenFile | None, host: str, **flags: Any
 ) -> int | None:
     """Pass a client's requests to a deployment, and explain them.
 
@@ -106,8 +107,6 @@ def proxy_command(
       reseller-sim proxy --upstream https://staging.example.com --callbacks-to http://127.0.0.1:3000/callback
       reseller-sim proxy --upstream https://staging.example.com --record seen.yaml
     """
-    from simulator.cli.server import token_for
-
     given = control_token if control_token_file is None else control_token_file.token
     token = given or token_for(host)
     wanted = ProxyFlags(host=host, control_token=token, **flags)
@@ -117,8 +116,6 @@ def proxy_command(
 
 
 def _run(flags: ProxyFlags, *, as_json: bool) -> int | None:
-    from simulator.server.uvicorn_server import CannotListen, make_server
-
     exit_quietly_when_stopped()
     raise_file_limit()
     proxy = _proxy(flags)
@@ -135,64 +132,41 @@ def _run(flags: ProxyFlags, *, as_json: bool) -> int | None:
     try:
         server = make_server(proxy, flags.host, flags.port, on_ready=on_ready, on_stop=proxy.end_waits)
     except CannotListen as error:
-        raise CannotStart(f"{PROGRAM}: {error}") from None
-    _refuse_circle(flags, server)
+        raise CannotStart(error) from None
+    for flag, address in (("--upstream", flags.upstream), ("--callbacks-to", flags.callbacks_to)):
+        if address is not None and address.port == server.port and _is_own(address.host, flags.host):
+            server.close()  # it would pass each request on without end
+            raise CannotStart(f"{flag} is the proxy's own address; choose another --port")
     server.run()
     if unwritable:
-        raise CannotStart(f"{PROGRAM}: stdout cannot be written: {unwritable[0].strerror}")
+        raise CannotStart(f"stdout cannot be written: {unwritable[0].strerror}")
     return None
 
 
-def _refuse_circle(flags: ProxyFlags, server: "Server") -> None:
-    """A proxy in front of itself would pass one request on without end."""
-    for flag, address in (("--upstream", flags.upstream), ("--callbacks-to", flags.callbacks_to)):
-        if address is not None and address.port == server.port and _is_own(address.host, flags.host):
-            server.close()
-            raise CannotStart(f"{PROGRAM}: {flag} is the proxy's own address; choose another --port")
-
-
-def _proxy(flags: ProxyFlags) -> "Proxy":
+def _proxy(flags: ProxyFlags) -> Proxy:
     """The composition: the only place that knows all of the proxy's parts."""
-    from simulator.cli.process import hide_secrets
-    from simulator.control.access import Guard
-    from simulator.staging.proxy.app import Proxy
-    from simulator.staging.proxy.secrets import SeenSecrets, Signatures
-    from simulator.staging.proxy.watcher import Watcher
-
+    try:
+        secret = None if flags.secret is None else secret_bytes(flags.secret)
+    except CannotSign as wrong:
+        raise wrong_usage(wrong) from None
     given = [text for text in (flags.secret, flags.control_token) if text]
     secrets = SeenSecrets(given, [flags.key] if flags.key else [])
-    hide_secrets(secrets)
+    hide_secrets(lambda: secrets.secrets)
     receiver = flags.callbacks_to.url if flags.callbacks_to else ""
-    watcher = Watcher(Signatures(flags.key, _secret_bytes(flags.secret)), secrets, receiver)
+    watcher = Watcher(Signatures(flags.key, secret), secrets, receiver)
     hosts = flags.allow_host if flags.host in WILDCARDS else (*flags.allow_host, flags.host)
     more = {} if flags.record is None else _recording(flags.record, watcher, names_accounts=flags.record_accounts)
     guard = Guard(flags.control_token, hosts)
     return Proxy(flags.upstream, flags.callbacks_to, watcher, guard, _audited, flags.timeout, **more)
 
 
-def _secret_bytes(secret: str | None) -> bytes | None:
-    from simulator.staging.signing import CannotSign, secret_bytes
-
-    try:
-        return None if secret is None else secret_bytes(secret)
-    except CannotSign as wrong:
-        raise wrong_usage(str(wrong)) from None
-
-
 def _audited(calls: Any, notifications: Any) -> dict[str, Any]:
-    from simulator.audit.clauses import as_json
-    from simulator.audit.obligations import audited
-    from simulator.staging.proxy.app import wall_clock
-
     # Without notifications, callbacks may bypass the proxy, which then does not know what the client learned from them.
     return as_json(audited(calls, notifications, until=wall_clock(), sees_callbacks=bool(notifications)))
 
 
-def _recording(path: Path, watcher: "Watcher", *, names_accounts: bool) -> dict[str, Any]:
+def _recording(path: Path, watcher: Watcher, *, names_accounts: bool) -> dict[str, Any]:
     """Return the functions that start and end the recording. A file that cannot be written is a usage error."""
-    from simulator.staging.proxy.recording import Recording
-    from simulator.staging.recorder.recorder import TrafficRecorder
-
     try:
         refuse_other_than_file(path)
         is_writable = os.access(path.parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
@@ -201,30 +175,23 @@ def _recording(path: Path, watcher: "Watcher", *, names_accounts: bool) -> dict[
     if not is_writable:
         raise wrong_usage(f"--record {str(path)!r} cannot be written")
     recorder = TrafficRecorder(names_accounts=names_accounts)
-    recording = Recording(
-        recorder, path, watcher.secrets, _write_checked, lambda text: print_to_stderr(whole_line(f"{PROGRAM}: {text}"))
-    )
+    recording = Recording(recorder, path, watcher.secrets, _write_checked, notify)
     watcher.on_call = watcher.on_notification = recording.note
     return {"on_start": recording.start, "on_stop": recording.end}
 
 
 def _write_checked(path: Path, text: str) -> None:
     """Replace a scenario after `check` has accepted the new text. Raises `OSError`, and `UnusableScenario`."""
-    write_whole(path, text.encode(), _refuse_problems)
+
+    def refuse_problems(written: Path) -> None:
+        for problem in problems(written):
+            raise UnusableScenario(f"{problem.path} {problem.code} {problem.message}".strip())
+
+    write_whole(path, text.encode(), refuse_problems)
 
 
-def _refuse_problems(path: Path) -> None:
-    from simulator.scenario.library import problems
-    from simulator.staging.proxy.recording import UnusableScenario
-
-    for problem in problems(path):
-        raise UnusableScenario(f"{problem.path} {problem.code} {problem.message}".strip())
-
-
-def _json_line(flags: ProxyFlags, server: "Server") -> str:
+def _json_line(flags: ProxyFlags, server: Server) -> str:
     """`{"url", "upstream", "callbacks_url", "callbacks_to", "control_url", "control_token"}`."""
-    from simulator.wire.money import encode
-
     fields = {
         "url": server.url,
         "upstream": flags.upstream.url,
@@ -236,15 +203,11 @@ def _json_line(flags: ProxyFlags, server: "Server") -> str:
     return printable_json(encode(fields).decode())
 
 
-def _callbacks_url(flags: ProxyFlags, server: "Server") -> str | None:
-    from simulator.staging.proxy.app import CALLBACKS_PATH
-
+def _callbacks_url(flags: ProxyFlags, server: Server) -> str | None:
     return None if flags.callbacks_to is None else server.url + CALLBACKS_PATH
 
 
-def _banner(flags: ProxyFlags, server: "Server") -> str:
-    from simulator import __version__
-
+def _banner(flags: ProxyFlags, server: Server) -> str:
     facts = [("upstream", flags.upstream.url)]
     callbacks = _callbacks_url(flags, server)
     if callbacks is None or flags.callbacks_to is None:

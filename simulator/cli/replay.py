@@ -3,39 +3,53 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from simulator.cli import values
+from simulator import __version__
+from simulator.api.pipeline import Pipeline
+from simulator.api.request_replayer import RequestReplayer
+from simulator.api.routes import routes
+from simulator.cli import banner, values
 from simulator.cli.flags import own_option
-from simulator.cli.output import echo, print_to_stderr
+from simulator.cli.output import echo
+from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
+from simulator.cli.server import Running, prepare
 from simulator.cli.server_flags import ServerFlags, going_on_flags
-from simulator.cli.usage import Refused, verb, wrong_usage
+from simulator.cli.tape_file import (
+    ANEW,
+    EMPTY,
+    TapeFile,
+    TapeLife,
+    difference_lines,
+    entry_lines,
+    proof_line,
+    read_tape_file,
+    serving_line,
+)
+from simulator.cli.usage import Refused, notify, verb, wrong_usage
 from simulator.cli.values import Whole
+from simulator.domain.errors import DomainError
 from simulator.domain.model.instants import Times, times_of
+from simulator.persistence.replay.head import beginning_of
+from simulator.persistence.replay.proof import compiler_for, prove
+from simulator.persistence.replay.rebuilding import nowhere, resume
+from simulator.scenario.reading.nodes import ScenarioError
 from simulator.shortened import whole_line
-
-if TYPE_CHECKING:
-    from simulator.cli.tape_file import TapeFile, TapeLife
-    from simulator.persistence.replay.head import Head
-    from simulator.scenario.reading.nodes import ScenarioError
-
 
 Until = int | Times | None
 
 
-def _until(ctx: click.Context, param: click.Parameter, text: str | None) -> Until:
+def _until(text: str) -> Until:
     """Return a number of entries, or a time."""
-    if text is None:
-        return None
     if (number := values.number_of(text)) is not None:
         return number
     try:
         return times_of(text)
     except ValueError:
         what = "a number of entries from 0, or an ISO time of 1990 to 2199 with its offset: 2026-11-21T12:00:05+08:00"
-        raise click.BadParameter(f"{values.shown(text)} is not {what}", ctx, param) from None
+        raise ValueError(f"{values.shown(text)} is not {what}") from None
 
 
 @verb("replay")
@@ -43,7 +57,7 @@ def _until(ctx: click.Context, param: click.Parameter, text: str | None) -> Unti
 @own_option(
     "--until",
     metavar="N|ISO",
-    callback=_until,
+    parse=_until,
     help="Stop after the Nth entry, or before the first entry after this time of the sandbox.",
 )
 @own_option("--sandbox", "wanted", metavar="ID", help="The sandbox, for a file with several tapes.")
@@ -79,35 +93,27 @@ def replay_command(
       reseller-sim replay failed.tape --life 1 --until 40
       reseller-sim replay failed.tape --sandbox sb-1 --until 2026-11-21T12:00:05+08:00
     """
-    from simulator.cli.tape_file import EMPTY, read_tape_file
-
     if lists and (serve or until is not None):
         raise wrong_usage("--list plays nothing: leave --until and --serve out")
     file = read_tape_file(tape)
     if not file.lives and file.is_cut:
-        raise Refused(file.refusal(file.damage_behind(None)).message)
+        raise Refused(file.refusal(file.damage_behind(None)).text)
     if not file.lives:
         raise file.refusal(file.damage_behind(None) or EMPTY)
     chosen = file.chosen(wanted, life, is_one=serve or until is not None)
     if serve:
         return _serve(file, chosen[0], until, flags)
     if lists:
-        return _list(file, chosen, wants_all=wanted is None and life is None)
-    results = [_replay(file, one, until) for one in chosen]  # all of them, also after a difference
+        results = []
+        for line in (line for one in chosen for line in entry_lines(one)):
+            echo(line)
+    else:
+        results = [_replay(file, one, until) for one in chosen]  # all of them, also after a difference
     is_whole = until is not None or _is_whole(file, chosen, wants_all=wanted is None and life is None)
     return 0 if all(results) and is_whole else 1
 
 
-def _list(file: "TapeFile", chosen: "list[TapeLife]", *, wants_all: bool) -> int:
-    from simulator.cli.tape_file import entry_lines
-
-    for one in chosen:
-        for line in entry_lines(one):
-            echo(line)
-    return 0 if _is_whole(file, chosen, wants_all=wants_all) else 1
-
-
-def _is_whole(file: "TapeFile", played: "list[TapeLife]", *, wants_all: bool) -> bool:
+def _is_whole(file: TapeFile, played: list[TapeLife], *, wants_all: bool) -> bool:
     """Return whether the file has all of what was to be played; what is missing is printed. Raises `CannotStart` when
     there is something that cannot be understood."""
     damaged = next((one for one in played if one.tape.damage), None)
@@ -121,16 +127,16 @@ def _is_whole(file: "TapeFile", played: "list[TapeLife]", *, wants_all: bool) ->
 
 
 @contextmanager
-def _playing(file: "TapeFile", life: "TapeLife") -> Iterator[None]:
+def _playing(file: TapeFile, life: TapeLife) -> Iterator[None]:
     """Raise `CannotStart` for a tape that cannot be played, because it was written by hand or by another version."""
-    from simulator.cli.tape_file import ANEW
-    from simulator.domain.errors import DomainError
-    from simulator.scenario.reading.nodes import ScenarioError
-
     try:
         yield
     except ScenarioError as error:
-        raise file.refusal(f"{life}: {_not_accepted(error, life.tape.head)}") from None
+        first, *others = error.problems
+        more, version = f", and {len(others)} more" if others else "", life.tape.head.version
+        do = ANEW if version == __version__ else f"reseller-sim {version} wrote it: replay it with that"
+        problem = f"{first.path or first.source}: {first.code}: {first.message}{more}"
+        raise file.refusal(f"{life}: the tape's scenario is not accepted: {problem}; {do}") from None
     except DomainError as error:
         raise file.refusal(f"{life}: it cannot be played ({error.message}): {ANEW}") from None
     except (AssertionError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
@@ -138,28 +144,8 @@ def _playing(file: "TapeFile", life: "TapeLife") -> Iterator[None]:
         raise file.refusal(f"{life}: {text}: {ANEW}") from None
 
 
-def _not_accepted(error: "ScenarioError", head: "Head") -> str:
-    """Return why the scenario of a tape is refused, and what to do."""
-    from simulator import __version__
-    from simulator.cli.tape_file import ANEW
-
-    first, *others = error.problems
-    more = f", and {len(others)} more" if others else ""
-    do = ANEW if head.version == __version__ else f"reseller-sim {head.version} wrote it: replay it with that"
-    return (
-        f"the tape's scenario is not accepted: {first.path or first.source}: {first.code}: {first.message}{more}; {do}"
-    )
-
-
-def _replay(file: "TapeFile", life: "TapeLife", until: Until) -> bool:
+def _replay(file: TapeFile, life: TapeLife, until: Until) -> bool:
     """Replay a tape and print the result. Return whether the replay agrees with the tape."""
-    from simulator.api.pipeline import Pipeline
-    from simulator.api.request_replayer import RequestReplayer
-    from simulator.api.routes import routes
-    from simulator.cli.tape_file import difference_lines, proof_line
-    from simulator.persistence.replay.proof import prove
-    from simulator.persistence.replay.rebuilding import nowhere
-
     end = file.end_of(life, until)
     with _playing(file, life):
         proof = prove(life.tape, RequestReplayer(Pipeline(routes())), nowhere(), end and end.n)
@@ -171,15 +157,8 @@ def _replay(file: "TapeFile", life: "TapeLife", until: Until) -> bool:
     return True
 
 
-def _serve(file: "TapeFile", life: "TapeLife", until: Until, flags: dict[str, Any]) -> int:
+def _serve(file: TapeFile, life: TapeLife, until: Until, flags: dict[str, Any]) -> int:
     """Replay a tape and serve the sandbox until the server is stopped."""
-    from simulator.cli import banner
-    from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
-    from simulator.cli.server import Running, prepare
-    from simulator.cli.tape_file import difference_lines, serving_line
-    from simulator.persistence.replay.head import beginning_of
-    from simulator.persistence.replay.proof import compiler_for, prove
-    from simulator.persistence.replay.rebuilding import resume
 
     def on_ready(running: Running) -> None:
         echo(banner.page(running))
@@ -202,7 +181,7 @@ def _serve(file: "TapeFile", life: "TapeLife", until: Until, flags: dict[str, An
         echo(difference_lines(life, proof.difference))
         return 1
     if until is None and life.tape.damage:
-        print_to_stderr(whole_line(f"reseller-sim replay: {file.path}: {file.damage_behind(life)}"))
+        notify(f"{file.path}: {file.damage_behind(life)}")
     with _playing(file, life):
         running.app.sandboxes.adopt(resume(proof.player, running.app.wall, end and end.at))
     running.server.run()

@@ -5,29 +5,31 @@ from typing import Any
 
 import click
 
-from simulator.cli import completion
-from simulator.cli.call import UnreadableInput, read_file, read_stdin
+from simulator.cli import completion, values
+from simulator.cli.call import read_file, read_stdin
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import asking_flags, control_flags, own_option
 from simulator.cli.output import Columns, clock_time, print_rows, print_to_stderr, show
-from simulator.cli.usage import Refused, read_yaml, title, verb, verb_group, wrong_usage
+from simulator.cli.usage import Refused, read_yaml, verb, verb_group, wrong_usage
 from simulator.cli.values import Whole
-from simulator.shortened import one_line, whole_line
+from simulator.shortened import whole_line
 
 SECTIONS = ("payments", "voids", "disputes", "bills", "faults")
 BY_FLAGS = ("payments", "faults")
 RULE_COLUMNS: Columns = {
-    **{name: name for name in ("section", "id")},
+    "section": "section",
+    "id": "id",
     "fallback": lambda rule: "yes" if rule["fallback"] else "",
-    **{name: name for name in ("matched", "chosen")},
+    "matched": "matched",
+    "chosen": "chosen",
     "name": lambda rule: rule["name"] or "",
 }
-EITHER = "write the rule as text, or give it with --file, or by flags such as --account and --status"
-BOTH = "write the rule as text, or give it with --file, or by flags, not both"
-HELD_MAX = 100
+ONE_WAY = "write the rule as text, or give it with --file, or by flags such as --account and --status"
 HOLD_COLUMNS: Columns = {
     "hold": "name",
-    **{name: name for name in ("kind", "what", "refid")},
+    "kind": "kind",
+    "what": "what",
+    "refid": "refid",
     "since": lambda held: clock_time(held["since"]),
     "waited": lambda held: f"{held['waited']:.1f} s",
 }
@@ -127,10 +129,7 @@ for each in (add_rule, list_rules, remove_rules):
 def _from_flags(section: str, given: dict[str, Any]) -> dict[str, Any]:
     """Return the rule that the flags make."""
     if section not in BY_FLAGS:
-        text = (
-            f"flags make rules of {' and '.join(BY_FLAGS)}; write one of {section} as text, as a scenario file has it"
-        )
-        raise wrong_usage(text)
+        raise wrong_usage(f"flags make rules of {' and '.join(BY_FLAGS)}; write one of {section} as text")
     when = {name: given[name] for name in ("product", "account", "path") if name in given}
     rule: dict[str, Any] = {name: given[name] for name in ("name", "times") if name in given} | {"when": when}
     rule["then"] = _fault(given) if section == "faults" else _steps(given)
@@ -156,29 +155,22 @@ def _steps(given: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _read(text: str | None, file: str | None, from_flags: dict[str, Any]) -> Any:
     """Return the rule as data, from one of the three."""
-    ways = sum((text is not None, file is not None, bool(from_flags)))
-    if ways != 1:
-        raise wrong_usage(BOTH if ways else EITHER)
+    if sum((text is not None, file is not None, bool(from_flags))) != 1:
+        raise wrong_usage(ONE_WAY)
     if from_flags:
         return from_flags
-    data = read_yaml(str(text), "rule") if file is None else read_yaml(_content(file), file)
+    content = text or "" if file is None else read_stdin() if file == "-" else read_file(file, "the rule")
+    data = read_yaml(content, file or "rule")
     if not isinstance(data, dict):
-        raise Refused(f"{title()}: a rule is a mapping such as {{when: {{}}, then: [{{status: Failed}}]}}")
+        raise Refused("a rule is a mapping such as {when: {}, then: [{status: Failed}]}")
     return data
 
 
-def _content(file: str) -> bytes:
-    try:
-        return read_stdin() if file == "-" else read_file(file, "the rule")
-    except UnreadableInput as wrong:
-        raise wrong_usage(str(wrong)) from None
-
-
-def _hold_name(ctx: click.Context, param: click.Parameter, name: str) -> str:
+def _hold_name(name: str) -> str:
     from simulator.contract.validate import validator
 
     for text in validator("holds-query").problems({"name": name}).get("name", ()):
-        raise click.BadParameter(f"{one_line(name)!r} {text}", ctx, param)
+        raise ValueError(f"{values.shown(name)} {text}")
     return name
 
 
@@ -209,8 +201,8 @@ def list_holds(control: Control, json: bool) -> None:
 
 
 @verb("release")
-@click.argument("name", callback=_hold_name, shell_complete=completion.holds)
-@own_option("--count", type=Whole(1, HELD_MAX), help="Release the first N; all without it.")
+@click.argument("name", callback=values.parsed(_hold_name), shell_complete=completion.holds)
+@own_option("--count", type=Whole(1, 100), help="Release the first N; all without it.")
 @asking_flags
 def release(control: Control, name: str, count: int | None, json: bool) -> None:
     """Release the answers and messages that are held under NAME.

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from reseller_sim.identity import Identity
 from simulator.cli import completion, values
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import asking_flags, control_flags, json_flag, own_option, running_flags
@@ -18,18 +19,16 @@ from simulator.cli.output import (
     echo_value,
     print_line,
     print_rows,
-    print_to_stderr,
     show,
 )
 from simulator.cli.server_flags import SEED_MAX
-from simulator.cli.usage import Refused, ending_with_problems, title, verb, verb_group, wrong_usage
+from simulator.cli.usage import Refused, ending_with_problems, notify, verb, verb_group, wrong_usage
 from simulator.cli.values import Whole
-from simulator.options import CONTROL_PATH
 from simulator.shortened import whole_line
 
-EITHER = "name SCENARIO, which is a bundled one or a file here, or --server-file, not both"
 COLUMNS: Columns = {
-    **{name: name for name in ("id", "scenario")},
+    "id": "id",
+    "scenario": "scenario",
     "clock": lambda sandbox: clock_mode_of(sandbox["clock"]),
     "time": lambda sandbox: clock_time(sandbox["clock"]["now"]),
     "balance": lambda sandbox: f"{sandbox['resellers'][0]['balance']:.2f}" if sandbox["resellers"] else "",
@@ -63,14 +62,14 @@ def sandbox_command() -> None:
 @own_option(
     "--clock",
     metavar="real|manual|xN",
-    callback=values.clock_mode,
+    parse=values.clock_mode,
     shell_complete=completion.clock_modes,
     help="The clock; by default the scenario's.",
 )
 @own_option(
     "--start",
     metavar="ISO",
-    callback=values.time,
+    parse=values.time,
     help="The time at which its clock starts; by default the current time.",
 )
 @own_option("--seed", type=Whole(0, SEED_MAX), help="The seed of all randomness in the sandbox.")
@@ -95,7 +94,7 @@ def new(
     control: Control,
     scenario: str | None,
     sandbox_id: str | None,
-    clock: values.ClockMode | None,
+    clock: values.Clock | None,
     start: datetime | None,
     seed: int | None,
     server_file: str | None,
@@ -118,11 +117,11 @@ def new(
       eval "$(reseller-sim sandbox new --clock manual --export)"
     """
     if scenario is not None and server_file is not None:
-        raise wrong_usage(EITHER)
+        raise wrong_usage("name SCENARIO, which is a bundled one or a file here, or --server-file, not both")
     wanted = {
         "scenario": {"file": server_file} if server_file is not None else _scenario(scenario),
         "id": sandbox_id,
-        "clock": _clock(clock, start),
+        "clock": (values.clock_members(clock) | ({"start": start.isoformat()} if start else {})) or None,
         "seed": seed,
         "credentials": "unique" if unique else None,
         "audit": False if no_audit else None,
@@ -149,8 +148,7 @@ def list_all(control: Control, json: bool) -> None:
     print_rows(answer, "sandboxes", COLUMNS, json=json)
     for server in answer.get("servers", []):
         if not server["answered"]:
-            text = f"the sandboxes of {server['url']} are missing: it {server['reason']}"
-            print_to_stderr(whole_line(f"{title()}: {text}"))
+            notify(f"the sandboxes of {server['url']} are missing: it {server['reason']}")
 
 
 @verb("rm")
@@ -185,44 +183,16 @@ def _scenario(wanted: str | None) -> Any:
         return load_scenario(wanted).document
 
 
-def _clock(mode: values.ClockMode | None, start: datetime | None) -> dict[str, Any] | None:
-    wanted: dict[str, Any] = {}
-    if mode is not None:
-        wanted["mode"] = mode.mode
-        if mode.mode == "xN":
-            wanted["rate"] = mode.rate
-    if start is not None:
-        wanted["start"] = start.isoformat()
-    return wanted or None
-
-
 def show_sandbox(control: Control, made: dict[str, Any], *, export: bool, json: bool) -> None:
     """Print the sandbox of an answer."""
     if export:
-        for name, value in _variables(control, made).items():
+        variables = Identity(control.client, made).environment | {"RESELLER_SIM_SANDBOX": made["id"]}
+        for name, value in variables.items():
             echo(f"export {name}={quote(whole_line(value))}")
     elif json:
         echo_value(made)
     else:
         _print_sandbox(made)
-
-
-def _variables(control: Control, made: dict[str, Any]) -> dict[str, str]:
-    """Return the environment variables for programs and verbs that use this sandbox, as `exec` sets them."""
-    first = made["resellers"][0] if made["resellers"] else {}
-    named = {
-        "RESELLER_BASE_URL": made["url"],
-        "RESELLER_API_KEY": first.get("api_key"),
-        "RESELLER_API_SECRET": first.get("api_secret"),
-        "RESELLER_USERNAME": first.get("username"),
-        "RESELLER_PASSWORD": first.get("password"),
-        "RESELLER_SANDBOX": made["id"],
-        "RESELLER_SIM_URL": control.base + CONTROL_PATH,
-        "RESELLER_SIM_SANDBOX": made["id"],
-        "RESELLER_SIM_KEY": first.get("api_key"),
-        "RESELLER_SIM_SECRET": first.get("api_secret"),
-    }
-    return {name: value for name, value in named.items() if value is not None}
 
 
 def _print_sandbox(made: dict[str, Any]) -> None:
@@ -240,7 +210,7 @@ def _print_sandbox(made: dict[str, Any]) -> None:
 
 
 @verb("deposit")
-@click.argument("amount", callback=values.amount)
+@click.argument("amount", callback=values.parsed(values.amount))
 @own_option("--reseller", metavar="CODE", help="The reseller; by default the sandbox's first.")
 @own_option("--description", metavar="TEXT", help="The description in the statement.")
 @control_flags
@@ -272,10 +242,7 @@ def deposit(
 
 def reseller(control: Control, code: str | None = None) -> dict[str, Any]:
     """Return a reseller of the sandbox, by default the first one, as the control API shows it. Raises `Refused`."""
-    found: list[dict[str, Any]] = control.get("")["resellers"]
-    if code is not None and not any(one["code"] == code for one in found):
-        raise Refused(f"{title()}: the sandbox {control.sandbox} has no reseller {code!r}")
-    found = [one for one in found if code in (None, one["code"])]
+    found: list[dict[str, Any]] = [one for one in control.get("")["resellers"] if code in (None, one["code"])]
     if not found:
-        raise Refused(f"{title()}: the sandbox {control.sandbox} has no reseller")
+        raise Refused(f"the sandbox {control.sandbox} has no reseller{'' if code is None else f' {code!r}'}")
     return found[0]

@@ -2,19 +2,20 @@
 
 import json as json_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from simulator.cli import completion
 from simulator.cli.flags import json_flag, output_flag
-from simulator.cli.output import echo, echo_json, print_to_stderr
-from simulator.cli.reports.cases import UNWRITABLE, ReportCase, Reports, Suite, all_ok, as_json, report_flags
-from simulator.cli.usage import verb
+from simulator.cli.output import echo, echo_json
+from simulator.cli.reports.cases import UNWRITABLE, ReportCase, Reports, Suite, as_json, report_flags
+from simulator.cli.usage import Refused, titled, verb, wrong_usage
+from simulator.contract.files import data_dir
+from simulator.scenario.library import descriptions, load_scenario, problems, text
+from simulator.scenario.reading.nodes import Problem, ScenarioError
 from simulator.shortened import whole_line
-
-if TYPE_CHECKING:
-    from simulator.scenario.reading.nodes import Problem
+from simulator.wire.money import encode
 
 
 @verb("scenarios")
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     help="Print JSON: the list, the table, the schema, or with show the scenario merged with all that it extends, as "
     "`sandbox new` and POST /_sim/sandboxes accept it."
 )
-@click.pass_context
-def scenarios_command(ctx: click.Context, /, action: tuple[str, ...], json: bool) -> int:
+def scenarios_command(action: tuple[str, ...], json: bool) -> None:
     """Print bundled scenarios, magic accounts or the JSON Schema.
 
     Without arguments, the verb lists the bundled scenarios. `show NAME` prints a scenario, so that you can start your
@@ -45,25 +45,20 @@ def scenarios_command(ctx: click.Context, /, action: tuple[str, ...], json: bool
     if not action:
         _list(json)
     elif action[0] == "show" and len(action) == 2:
-        return _show(action[1], json)
+        _show(action[1], json)
     elif action == ("magic",):
         _magic(json)
     elif action == ("schema",):
-        from simulator.contract.files import data_dir
-
         echo((data_dir("contracts") / "scenario.schema.json").read_text("utf-8"), nl=False)
     else:
         usage = (
             "write `scenarios` for the list, `scenarios show NAME` or `show FILE` for one, `scenarios magic` for the "
             "magic accounts, `scenarios schema` for the JSON Schema of scenario files"
         )
-        raise click.UsageError(usage, ctx)
-    return 0
+        raise wrong_usage(usage)
 
 
 def _list(json: bool) -> None:
-    from simulator.scenario.library import descriptions
-
     found = descriptions()
     if json:
         listed = [{"name": name, "description": description} for name, description in found.items()]
@@ -74,27 +69,17 @@ def _list(json: bool) -> None:
         echo(whole_line(f"{name:<{width}}  {description}"))
 
 
-def _show(wanted: str, json: bool) -> int:
-    from simulator.scenario.library import load_scenario, text
-    from simulator.scenario.reading.nodes import ScenarioError
-
+def _show(wanted: str, json: bool) -> None:
     try:
         if json:
-            from simulator.wire.money import encode
-
             echo_json(encode(load_scenario(wanted).document).decode())
         else:
             echo(text(wanted), nl=False)
     except ScenarioError as error:
-        for problem in error.problems:
-            print_to_stderr(whole_line(problem if problem.line else f"reseller-sim scenarios: {problem.message}"))
-        return 1
-    return 0
+        raise Refused.of_problems(one if one.line else titled(one.message) for one in error.problems) from None
 
 
 def _magic(json: bool) -> None:
-    from simulator.scenario.library import load_scenario
-
     magic = load_scenario("default").magic
     seconds: dict[str, int | None] = {"0": None} | {
         digit: round(span.total_seconds()) for digit, span in magic.durations.items()
@@ -109,8 +94,8 @@ def _magic(json: bool) -> None:
     for digit, span in seconds.items():
         echo(f"{digit}   {'as usual' if span is None else f'{span} seconds'}")
     echo("\nOO  what happens")
-    for code, text in magic.outcomes.items():
-        echo(f"{code}  {text}")
+    for code, outcome in magic.outcomes.items():
+        echo(f"{code}  {outcome}")
 
 
 @verb("check")
@@ -138,9 +123,7 @@ def check_command(files: tuple[Path, ...], output: str, **flags: Any) -> int:
       reseller-sim check --format github scenarios/*.yaml
       reseller-sim check --junit check.xml scenarios/*.yaml
     """
-    from simulator.scenario.library import problems
-
-    reports = Reports(title="reseller-sim check", **flags)
+    reports = Reports(**flags)
     is_json = output == "json" and reports.is_text
     suites = []
     for file in files:
@@ -152,15 +135,15 @@ def check_command(files: tuple[Path, ...], output: str, **flags: Any) -> int:
         if not found and not is_json:
             echo(whole_line(f"{file}: ok"))
     if is_json:
-        echo_json(as_json(reports.title, suites).decode().rstrip())
+        echo_json(as_json(suites).decode().rstrip())
     is_written = reports.write(suites)
     reports.show(suites)
     if not is_written:
         return UNWRITABLE
-    return 0 if all_ok(suites) else 1
+    return 0 if all(suite.ok for suite in suites) else 1
 
 
-def _suite(file: Path, found: "list[Problem]") -> Suite:
+def _suite(file: Path, found: list[Problem]) -> Suite:
     cases = [
         ReportCase(
             name=f"{one.code} {one.path}".strip() + (f" (line {one.line})" if one.line else ""),

@@ -19,19 +19,16 @@ from simulator.cli.flags import json_flag, option, own_option, running_flags
 from simulator.cli.output import echo_value, give_up, print_line, print_to_stderr
 from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, raise_file_limit
 from simulator.cli.server_flags import ServerFlags, server_flags, shared_server_flags
-from simulator.cli.usage import VARIABLES, CannotStart, Refused, verb
+from simulator.cli.usage import VARIABLES, CannotStart, Refused, notify, verb
 from simulator.cli.values import Span
 
 if TYPE_CHECKING:
     from simulator.cli.event_writer import EventWriter
 
 
-DRAIN_MAX_S = 3600.0
-LEASE_MIN_S, LEASE_MAX_S, GRACE_MAX_S = 1.0, 600.0, 24 * 3600.0
 # Kubernetes sets such variables for each Service, which may be named `reseller-sim`.
 _OF_SERVICES: Final = re.compile(r"(\w+_)?(SERVICE_(HOST|PORT\w*)|PORT(_\d+_\w+)?)")
 PAUSE_S = 0.05
-WAIT_MAX_S = 3600.0
 HEALTH, READY = "/health", "/ready"
 
 
@@ -59,33 +56,31 @@ HEALTH, READY = "/health", "/ready"
 )
 @option(
     "--lease",
-    type=Span(LEASE_MIN_S, LEASE_MAX_S),
+    type=Span(1, 600),
     default="15s",
     help="With --store: if this server does not renew its lease for this long, another takes its sandboxes over.",
 )
 @option(
     "--store-grace",
-    type=Span(0, GRACE_MAX_S),
+    type=Span(0, 24 * 3600),
     default="60s",
     help="With --store: how long /_sim shows the state in memory while PostgreSQL does not answer.",
 )
 @option(
     "--advertise",
     metavar="URL",
-    callback=values.server_address,
+    parse=values.server_address,
     help="With --store: the address at which other servers reach this server.  [default: the address that reaches "
     "PostgreSQL]",
 )
 @option(
     "--drain",
-    type=Span(0, DRAIN_MAX_S),
+    type=Span(0, 3600),
     default=0.0,
     show_default=False,
     help="After SIGTERM or Ctrl-C, keep answering for this long, while /_sim/ready reports 503; a second signal stops "
     "the server at once.",
 )
-@own_option("--shards", hidden=True, callback=values.gone_shards, expose_value=False)
-@own_option("--shard", hidden=True, callback=values.gone_shards, expose_value=False)
 @json_flag(help="Print a line of JSON when the server is ready; the lines of --log go to stderr.")
 @option("--quiet", is_flag=True, help="Do not print the lines for requests, statuses, callbacks and webhooks.")
 @option(
@@ -130,19 +125,21 @@ def serve_command(
         log_as_json()
     raise_file_limit()
     if unknown := unknown_variables(ctx.command, environ):
-        _print_lines([f"reseller-sim {ctx.command.name}: {unknown}"])
+        notify(unknown)
+    names_scenario = ctx.get_parameter_source("scenario") is not ParameterSource.DEFAULT
+    wanted = ServerFlags(**flags, names_scenario=names_scenario)
     unwritable: list[OSError] = []
     showing: list[EventWriter] = []
 
-    def first_line(running: Running) -> str:
-        if not json and log == "json":
-            is_drawn = wanted.control_token is None and wanted.control_token_file is None
-            return banner.log_line(running, shows_token=is_drawn)
-        return banner.json_line(running) if json else banner.page(running)
-
     def on_ready(running: Running) -> None:
+        is_drawn = wanted.control_token is None and wanted.control_token_file is None
         try:
-            click.echo(first_line(running))
+            if json:
+                click.echo(banner.json_line(running))
+            elif log == "json":
+                click.echo(banner.log_line(running, shows_token=is_drawn))
+            else:
+                click.echo(banner.page(running))
         except OSError as error:  # without the first line no user would learn the URL
             unwritable.append(error)
             running.server.should_exit = True
@@ -162,23 +159,21 @@ def serve_command(
         for each in showing:
             each.end()
 
-    files = (
-        ScenarioWatch(flags["scenario"], lambda scenario: running.app.load(scenario), _print_lines) if watch else None
-    )
-    names_scenario = ctx.get_parameter_source("scenario") is not ParameterSource.DEFAULT
-    wanted = ServerFlags(**flags, names_scenario=names_scenario)
+    files = None
+    if watch:
+        files = ScenarioWatch(
+            wanted.scenario,
+            lambda scenario: running.app.load(scenario),
+            lambda lines: print_to_stderr("\n".join(lines)),
+        )
     if reads_again(wanted):
         signal.signal(signal.SIGHUP, lambda *_: None)  # SIGHUP before the server is ready has no effect
     running = prepare(wanted, on_ready, on_stop)
     reload_on_hangup(wanted, running.app, running.server)
     running.server.run()
     if unwritable:
-        raise CannotStart(f"reseller-sim serve: stdout cannot be written: {unwritable[0].strerror}")
+        raise CannotStart(f"stdout cannot be written: {unwritable[0].strerror}")
     return 3 if running.failures else 0
-
-
-def _print_lines(lines: list[str]) -> None:
-    print_to_stderr("\n".join(lines))  # serving continues if a line cannot be written
 
 
 def unknown_variables(command: click.Command, names: Iterable[str]) -> str:
@@ -186,21 +181,18 @@ def unknown_variables(command: click.Command, names: Iterable[str]) -> str:
     own = {f"{VARIABLES}_{parameter.name}".upper() for parameter in command.params}
     given = {name for name in names if name.startswith(f"{VARIABLES}_") and name.isascii() and name.isprintable()}
     unknown = {name for name in given - own if not _OF_SERVICES.fullmatch(name.removeprefix(f"{VARIABLES}_"))}
-    unknown = unknown and unknown - _of_all_verbs()
+    if unknown:  # which imports the modules of all verbs
+        from simulator.cli.main import cli
+
+        unknown -= _variables_of(cli)
     return f"unknown environment variables, ignored: {', '.join(sorted(unknown))}"[:300] if unknown else ""
 
 
-def _of_all_verbs() -> set[str]:
-    """Return the variables of all verbs. Imports the verbs' modules."""
-    from simulator.cli.main import VERBS, cli
-
-    commands = [cli.get_command(click.Context(cli), name) for name in VERBS]
-    return set().union(*(_of_verb(command) for command in commands if command is not None))
-
-
-def _of_verb(command: click.Command) -> set[str]:
+def _variables_of(command: click.Command) -> set[str]:
     if isinstance(command, click.Group):
-        return set().union(*map(_of_verb, command.commands.values()))
+        ctx = click.Context(command)
+        below = (command.get_command(ctx, name) for name in command.list_commands(ctx))
+        return set().union(*(_variables_of(each) for each in below if each is not None))
     found: set[str] = set()
     for flag in command.params:
         if isinstance(flag, click.Option) and flag.allow_from_autoenv:
@@ -213,7 +205,7 @@ def _of_verb(command: click.Command) -> set[str]:
 @own_option(
     "--wait",
     "wait_s",
-    type=Span(0, WAIT_MAX_S),
+    type=Span(0, 3600),
     default=0.0,
     show_default=False,
     help="Retry for this long until a simulator answers.",

@@ -3,14 +3,14 @@
 import gc
 import secrets
 from collections.abc import Callable
+from functools import partial
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 from simulator.app import App, build_app
-from simulator.cli.output import print_to_stderr
-from simulator.cli.process import hide_secrets, tune_gc
+from simulator.cli.process import hide_secrets, print_server_note, tune_gc
 from simulator.cli.server_files import tls_of, tokens_of
 from simulator.cli.server_flags import ServerFlags
 from simulator.cli.usage import CannotStart
@@ -23,17 +23,15 @@ from simulator.options import CONTROL_PATH, Options
 from simulator.runtime.clock import effective_rate
 from simulator.runtime.events import Action
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.operations import DRAINING, REBUILDING, STARTING, STOPPING, NotReady
+from simulator.runtime.operations import DRAINING, REBUILDING, STARTING, STOPPING
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.server.uvicorn_server import CannotListen, Server, host_for_clients, make_server
-from simulator.shortened import whole_line
 
 if TYPE_CHECKING:
     from simulator.persistence.data_folder import DataFolder
     from simulator.persistence.errors import StoreError
     from simulator.persistence.store import Durability
-    from simulator.persistence.tape.tape import TapeBudget
     from simulator.postgres.cluster import Cluster
 
 
@@ -84,6 +82,11 @@ def prepare(
 ) -> Running:
     """Load the scenario, unless one is given, and bind the port; `on_ready` is called once the server answers,
     `on_stop` when it is about to stop. Raises `CannotStart`."""
+
+    def ready() -> None:
+        tune_gc()
+        on_ready(running)
+
     try:
         folder = _store(flags, lambda: running)
         options = options_of(flags)._replace(keeps_coverage=keeps_coverage)
@@ -93,26 +96,31 @@ def prepare(
             app,
             flags.host,
             flags.port,
-            on_ready=lambda: _ready(running, on_ready),
+            on_ready=ready,
             on_stop=lambda: _stopping(app, on_stop),
             on_notice=lambda text: note_foreign(app, text),
             gate=None if folder is None else folder.gate,
             tls=tls_of(flags),
         )
-        server.drain_s, server.on_drain = flags.drain, lambda: _not_ready(app, DRAINING)
+        server.drain_s, server.on_drain = flags.drain, partial(setattr, app.operations, "not_ready", DRAINING)
         if flags.store is not None:
-            _share(app, folder, flags, server)
+            cluster = cast("Cluster", folder)
+            host = cluster.own_host if flags.host in WILDCARDS else flags.host
+            cluster.url = flags.advertise or f"http://{host_for_clients(host)}:{server.port}"
+            app.share(cluster)
         if folder is not None:
             _rebuild(server, app, folder, follows_scenario=flags.names_scenario)
     except ScenarioError as error:
-        raise CannotStart("\n".join(map(whole_line, error.problems))) from None
+        raise CannotStart.of_problems(error.problems) from None
     except DomainError as error:
-        raise CannotStart(whole_line(f"reseller-sim: the scenario cannot be used: {error.message}")) from None
+        raise CannotStart(f"the scenario cannot be used: {error.message}") from None
     except CannotListen as error:
-        raise CannotStart(f"reseller-sim: {error}") from None
+        raise CannotStart(error) from None
     app.options = app.options._replace(url=server.url)
-    hide_secrets(app.sandboxes)
-    _tell_of_full_tapes(app.sandboxes.budgets.tapes)
+    hide_secrets(lambda: app.sandboxes.secrets)
+    budget = app.sandboxes.budgets.tapes
+    used = f"the tape budget is used up (--tape-budget, {budget.bytes_max / MIB:g} MiB): new requests are not recorded"
+    budget.on_passed = lambda: print_server_note(f"{used}; reset or delete sandboxes to free space")
     running = Running(server, app, folder, certificate=str(flags.tls_cert or ""))
     return running
 
@@ -128,98 +136,61 @@ def _store(flags: ServerFlags, running: "Callable[[], Running]") -> "DataFolder 
     if flags.data_dir is None and flags.store is None:
         return None
     if flags.data_dir is not None and flags.store is not None:
-        raise CannotStart("reseller-sim: --data-dir and --store exclude each other")
+        raise CannotStart("--data-dir and --store exclude each other")
     from simulator.persistence.data_folder import DataFolder
     from simulator.persistence.errors import StoreError
     from simulator.persistence.store import Durability
 
     def on_failure(error: StoreError) -> None:
-        print_to_stderr(whole_line(f"reseller-sim: {error}; the server stops, and all that was answered is kept"))
+        print_server_note(f"{error}; the server stops, and all that was answered is kept")
         running().failures.append(str(error))
         running().server.should_exit = True
 
     try:
         durability: Durability = "power" if flags.durability == "power" else "process"
         if flags.data_dir is not None:
-            return DataFolder(flags.data_dir, durability, on_failure, _tell)
+            return DataFolder(flags.data_dir, durability, on_failure, print_server_note)
         return _cluster(flags, durability, on_failure)
     except StoreError as error:
-        raise CannotStart(whole_line(f"reseller-sim: {error}")) from None
+        raise CannotStart(error) from None
 
 
 def _cluster(flags: ServerFlags, durability: "Durability", on_failure: "Callable[[StoreError], None]") -> "Cluster":
     """Return the part of this server in a cluster. Raises `StoreError`."""
     if flags.tls_cert is not None:
-        text = "the servers of --store ask each other by http: TLS is for the proxy before them, not for --tls-cert"
-        raise CannotStart(f"reseller-sim: {text}")
+        raise CannotStart("the servers of --store ask each other by http: TLS is for their proxy, not for --tls-cert")
     try:
         from simulator.postgres.cluster import Cluster
     except ImportError as error:
         if error.name not in ("psycopg", "psycopg_pool"):
             raise
-        raise CannotStart("reseller-sim: --store needs psycopg: pip install 'reseller-sim[postgres]'") from None
+        raise CannotStart("--store needs psycopg: pip install 'reseller-sim[postgres]'") from None
     times = {"lease_s": flags.lease, "grace_s": flags.store_grace}
-    return Cluster(str(flags.store), durability, on_failure, _tell, **times)
-
-
-def _share(app: App, folder: "DataFolder | Cluster | None", flags: ServerFlags, server: Server) -> None:
-    from simulator.postgres.cluster import Cluster
-
-    assert isinstance(folder, Cluster), "--store has made it"
-    host = folder.own_host if flags.host in WILDCARDS else flags.host
-    folder.url = flags.advertise or f"http://{host_for_clients(host)}:{server.port}"
-    app.share(folder)
-
-
-def _tell(line: str) -> None:
-    print_to_stderr(whole_line(f"reseller-sim: {line}"))
-
-
-def _tell_of_full_tapes(budget: "TapeBudget") -> None:
-    """Say on stderr that tapes get no longer, whenever that begins."""
-    mib = f"{budget.bytes_max / MIB:g} MiB, which --tape-budget allows"
-    text = f"the tapes of all sandboxes have {mib}: what comes to a sandbox now is on no tape, until it is reset"
-    budget.on_passed = lambda: _tell(f"{text}; deleting or resetting others makes room")
-
-
-def _keep(app: App, folder: "DataFolder | Cluster", *, follows_scenario: bool) -> None:
-
-    from simulator.persistence.errors import StoreError
-    from simulator.persistence.restoration import CannotResume
-
-    try:
-        folder.keep(app, follows=app.options.scenario if follows_scenario else "")
-    except (CannotResume, StoreError) as error:
-        raise CannotStart(whole_line(f"reseller-sim: {error}")) from None
-    if DEFAULT in folder.sandboxes and (line := ignored_flags(app, folder.path, follows_scenario=follows_scenario)):
-        _tell(line)
+    return Cluster(str(flags.store), durability, on_failure, print_server_note, **times)
 
 
 def _rebuild(server: Server, app: App, folder: "DataFolder | Cluster", *, follows_scenario: bool) -> None:
     """Keep in the folder, once all that is in it was rebuilt, which may take long: meanwhile probes are answered."""
-    _not_ready(app, REBUILDING)
+    from simulator.persistence.errors import StoreError
+    from simulator.persistence.restoration import CannotResume
+
+    app.operations.not_ready = REBUILDING
     server.answer_early(early_answers(app.operations, app.options.root_path))
     try:
-        _keep(app, folder, follows_scenario=follows_scenario)
-    except BaseException:
+        folder.keep(app, follows=app.options.scenario if follows_scenario else "")
+    except BaseException as error:
         server.close()
+        if isinstance(error, CannotResume | StoreError):
+            raise CannotStart(error) from None
         raise
-    _not_ready(app, STARTING)
-
-
-def _not_ready(app: App, why: NotReady) -> None:
-    app.operations.not_ready = why
-
-
-def _ready(running: Running, on_ready: Callable[[Running], None]) -> None:
-    gc.enable()
-    tune_gc()
-    on_ready(running)
+    if DEFAULT in folder.sandboxes and (line := ignored_flags(app, folder.path, follows_scenario=follows_scenario)):
+        print_server_note(line)
+    app.operations.not_ready = STARTING
 
 
 def _stopping(app: App, on_stop: Callable[[], object]) -> None:
     gc.disable()  # what it would free goes with the process
-    _not_ready(app, STOPPING)
+    app.operations.not_ready = STOPPING
     on_stop()
     app.sandboxes.end_waits()
 
@@ -227,10 +198,11 @@ def _stopping(app: App, on_stop: Callable[[], object]) -> None:
 def options_of(flags: ServerFlags) -> Options:
     """Return the options of the application that these flags ask for."""
     hosts = flags.allow_host if flags.host in WILDCARDS else (*flags.allow_host, flags.host)
+    mode, rate = flags.clock or (None, None)
     return Options(
         scenario=flags.scenario,
-        mode=flags.clock.mode if flags.clock else None,
-        rate=flags.clock.rate if flags.clock else None,
+        mode=mode,
+        rate=rate,
         start=flags.start,
         seed=flags.seed,
         control_token=_control_token(flags),
@@ -259,9 +231,7 @@ def of_one_command(flags: ServerFlags) -> ServerFlags:
 def _default_callbacks(flags: ServerFlags) -> str:
     """Return the default of `--callbacks`: `public` for a shared server, which must not call addresses of its own
     network."""
-    given = flags.control_token if flags.control_token_file is None else flags.control_token_file.token
-    is_shared = given or flags.control_tokens is not None or token_for(flags.host) is not None
-    return "public" if is_shared else "any"
+    return "public" if flags.control_tokens is not None or _control_token(flags) is not None else "any"
 
 
 def _control_token(flags: ServerFlags) -> str | None:
@@ -282,12 +252,6 @@ def token_for(host: str) -> str | None:
 def ignored_flags(app: App, folder: object, *, follows_scenario: bool) -> str:
     """Return a line about the flags that differ from the existing sandbox; empty if all agree. If the sandbox follows
     its scenario, `--callback` is part of it."""
-    flags = _ignored(app, follows_scenario=follows_scenario)
-    own = "its own" if len(flags) == 1 else "its own of each"
-    return f"{', '.join(flags)}: ignored, since {folder} has the sandbox {DEFAULT} already, with {own}" if flags else ""
-
-
-def _ignored(app: App, *, follows_scenario: bool) -> list[str]:
     options, live = app.options, app.sandboxes.get(DEFAULT)
     state, resellers = live.core.state, live.spec.scenario.resellers
     of_others = {
@@ -299,4 +263,6 @@ def _ignored(app: App, *, follows_scenario: bool) -> list[str]:
         and options.callback is not None
         and any(one.callback.url != options.callback for one in resellers),
     }
-    return [flag for flag, is_of_another in of_others.items() if is_of_another]
+    flags = [flag for flag, is_of_another in of_others.items() if is_of_another]
+    own = "its own" if len(flags) == 1 else "its own of each"
+    return f"{', '.join(flags)}: ignored, since {folder} has the sandbox {DEFAULT} already, with {own}" if flags else ""

@@ -1,6 +1,5 @@
 """The flags of a server: its address, scenario, access control, and options for teams."""
 
-import math
 import re
 from collections.abc import Callable
 from datetime import datetime
@@ -17,9 +16,6 @@ from simulator.cli.values import Number, Port, Span, Whole
 from simulator.options import DEFAULT_PORT, LOOPBACK
 
 SEED_MAX = 2**63 - 1
-TAPE_BUDGET_MAX = 1024 * 1024
-FORWARDERS_MAX = 64
-TRANSACTIONS_MAX, BYTES_MAX, RATE_MAX = 10_000_000, 2**40, 1_000_000  # as in the contract of POST /_sim/sandboxes
 _ROOT = re.compile(r"(?:/[A-Za-z0-9._~-]{1,100}){1,10}")
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -30,7 +26,7 @@ class ServerFlags(NamedTuple):
     scenario: str
     host: str
     port: int
-    clock: values.ClockMode | None
+    clock: values.Clock | None
     start: datetime | None
     seed: int | None
     control_token: str | None
@@ -61,6 +57,36 @@ class ServerFlags(NamedTuple):
     names_scenario: bool = False  # the user does, and not the default
 
 
+_CALLBACKS = option(
+    "--callbacks",
+    type=click.Choice(["any", "public"]),
+    help="Allowed receivers of callbacks: all but metadata services of clouds, or public addresses only.  "
+    "[default: public with a control token or on an address other than loopback, otherwise any]",
+)
+_CONTROL = [
+    option(
+        "--control-token",
+        metavar="TOKEN",
+        parse=values.token,
+        help="The bearer token that /_sim requires. Without it, /_sim is open on a loopback address; on any other "
+        "address the server generates a token and prints it.",
+    ),
+    option(
+        "--control-token-file",
+        metavar="FILE",
+        parse=values.token_in_file,
+        help="A file with the token, so that `ps` does not show the token; this flag overrides --control-token.",
+    ),
+    option(
+        "--allow-host",
+        metavar="NAME",
+        multiple=True,
+        parse=values.host_names,
+        help="An additional host name that /_sim accepts.",
+    ),
+]
+
+
 def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Callable[[Decorated], Decorated]:
     """Return the argument SCENARIO and the flags of a server, one keyword for each field of `ServerFlags`."""
     decorators = [
@@ -71,29 +97,29 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
         option(
             "--clock",
             metavar="real|manual|xN",
-            callback=values.clock_mode,
+            parse=values.clock_mode,
             shell_complete=completion.clock_modes,
             help="Follow the wall clock, move only when advanced, or run N times as fast.",
         ),
         option(
             "--start",
             metavar="ISO",
-            callback=values.time,
+            parse=values.time,
             help="The time at which the sandbox's clock starts; by default the current time.",
         ),
         option("--seed", type=Whole(0, SEED_MAX), help="The seed of all randomness."),
-        *_control(),
-        _callbacks_flag(),
+        *_CONTROL,
+        _CALLBACKS,
         option(
             "--callbacks-ca",
             type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            callback=values.ca_file,
+            parse=values.ca_file,
             help="Additional certificate authorities for receivers of callbacks, in PEM.",
         ),
         option(
             "--callback",
             metavar="URL",
-            callback=values.target,
+            parse=values.target,
             help="The receiver of all callbacks of the scenario's resellers, by POST: a URL or inbox:NAME.",
         ),
         option("--trust-forwarded", is_flag=True, help="Take a client's address from X-Forwarded-For."),
@@ -111,7 +137,7 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
         option(
             "--tape-budget",
             metavar="MIB",
-            type=Whole(0, TAPE_BUDGET_MAX),
+            type=Whole(0, 1024 * 1024),
             help="The memory limit of the tapes of all sandboxes together.  [default: 1024]",
         ),
     ]
@@ -125,7 +151,7 @@ def _listening(port: int, *, port_variable: bool = True) -> list[Callable[[Any],
             "--host",
             metavar="ADDRESS",
             default=LOOPBACK,
-            callback=values.listening_address,
+            parse=values.listening_address,
             help="The address to listen on.",
         ),
         option(
@@ -141,55 +167,20 @@ def _listening(port: int, *, port_variable: bool = True) -> list[Callable[[Any],
     ]
 
 
-def _callbacks_flag() -> Callable[[Any], Any]:
-    return option(
-        "--callbacks",
-        type=click.Choice(["any", "public"]),
-        help="Allowed receivers of callbacks: all but metadata services of clouds, or public addresses only.  "
-        "[default: public with a control token or on an address other than loopback, otherwise any]",
-    )
-
-
-def _control() -> list[Callable[[Any], Any]]:
-    """Return the flags for access to a server's control API: `control_token`, `control_token_file`, `allow_host`."""
-    return [
-        option(
-            "--control-token",
-            metavar="TOKEN",
-            callback=values.token,
-            help="The bearer token that /_sim requires. Without it, /_sim is open on a loopback address; on any other "
-            "address the server generates a token and prints it.",
-        ),
-        option(
-            "--control-token-file",
-            metavar="FILE",
-            callback=values.token_in_file,
-            help="A file with the token, so that `ps` does not show the token; this flag overrides --control-token.",
-        ),
-        option(
-            "--allow-host",
-            metavar="NAME",
-            multiple=True,
-            callback=values.host_names,
-            help="An additional host name that /_sim accepts.",
-        ),
-    ]
-
-
 def going_on_flags(function: Decorated) -> Decorated:
     """Return the flags of a server that has its scenario from elsewhere: where it listens, its control API,
     `callbacks`."""
-    return all_of([*_listening(DEFAULT_PORT), *_control(), _callbacks_flag()])(function)
+    return all_of([*_listening(DEFAULT_PORT), *_CONTROL, _CALLBACKS])(function)
 
 
 def other_server_flags(port: int) -> Callable[[Decorated], Decorated]:
     """Return the flags of a server other than the simulator: its address, and access to its control API."""
-    return all_of([*_listening(port, port_variable=False), *_control()])
+    return all_of([*_listening(port, port_variable=False), *_CONTROL])
 
 
 def shared_server_flags(function: Decorated) -> Decorated:
     """Return the flags of a server that a team shares: `tls_cert`, `tls_key`, `control_tokens`, `trusted_forwarders`,
-    `root_path`, and the three quotas."""
+    `root_path`, and the three quotas, whose bounds are those of POST /_sim/sandboxes."""
     decorators = [
         option("--tls-cert", type=_FILE, help="Serve https with this certificate and its chain, in PEM."),
         option("--tls-key", type=_FILE, help="The certificate's key. SIGHUP reloads both files."),
@@ -202,7 +193,7 @@ def shared_server_flags(function: Decorated) -> Decorated:
             "--trusted-forwarders",
             metavar="ADDRESS|NETWORK",
             multiple=True,
-            callback=_networks,
+            parse=_networks,
             help="A proxy whose X-Forwarded-For, -Proto and -Host headers are trusted.",
         ),
         option(
@@ -210,58 +201,47 @@ def shared_server_flags(function: Decorated) -> Decorated:
             metavar="PATH",
             default="",
             show_default=False,
-            callback=_root_path,
+            parse=_root_path,
             help="The path prefix of the proxy, such as /sim.",
         ),
         option(
             "--quota-transactions",
-            type=Whole(0, TRANSACTIONS_MAX),
+            type=Whole(0, 10_000_000),
             help="The maximum number of payments in a sandbox; 0 means no limit.",
         ),
         option(
             "--quota-bytes",
-            type=Whole(0, BYTES_MAX),
+            type=Whole(0, 2**40),
             help="The maximum size of the inputs that a sandbox stores, in bytes; 0 means no limit.",
         ),
         option(
             "--quota-rate",
-            type=Number(0, RATE_MAX),
-            callback=_rate,
+            type=Number(0, 1_000_000),
             help="The maximum number of requests per second to a sandbox; 0 means no limit.",
         ),
     ]
     return all_of(decorators)(function)
 
 
-def _rate(ctx: click.Context, param: click.Parameter, rate: float | None) -> float | None:
-    if rate is not None and not math.isfinite(rate):
-        raise click.BadParameter("a rate is a number of requests a second", ctx, param)
-    return rate
-
-
-def _networks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+def _networks(texts: tuple[str, ...]) -> tuple[str, ...]:
     """Return addresses and networks. A value may list several, separated by commas."""
     found = tuple(one.strip() for text in texts for one in text.split(","))
-    if len(found) > FORWARDERS_MAX:
-        raise click.BadParameter(f"there are {len(found)}, and at most {FORWARDERS_MAX}", ctx, param)
     for one in found:
         try:
             network = ip_network(one)
         except ValueError:
             example = "such as 10.0.0.5, 10.0.0.0/24 or fd00::/8"
             text = f"{values.shown(one)} is not an address or network {example}, without bits after its prefix"
-            raise click.BadParameter(text, ctx, param) from None
+            raise ValueError(text) from None
         if network.prefixlen == 0:
-            raise click.BadParameter(f"{one} is everybody: name the proxies", ctx, param)
+            raise ValueError(f"{one} is everybody: name the proxies")
     return found
 
 
-def _root_path(ctx: click.Context, param: click.Parameter, text: str) -> str:
+def _root_path(text: str) -> str:
     root = text.rstrip("/")
     if root and _ROOT.fullmatch(root) is None:
-        raise click.BadParameter(
-            f"{values.shown(text)} is not a path such as /sim, of letters, digits, . _ ~ -", ctx, param
-        )
+        raise ValueError(f"{values.shown(text)} is not a path such as /sim, of letters, digits, . _ ~ -")
     if root.startswith(("/_sim", "/s/", "/v1", "/v2")) or root == "/s":
-        raise click.BadParameter(f"{root} is one of the server's own paths: choose another", ctx, param)
+        raise ValueError(f"{root} is one of the server's own paths: choose another")
     return root

@@ -1,8 +1,9 @@
 """The lives that a file of tapes has, and what `replay` prints about them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
@@ -69,7 +70,7 @@ class TapeFile:
 
     def refusal(self, text: object) -> CannotStart:
         """Return the error about this file when it cannot be used."""
-        return CannotStart(whole_line(f"reseller-sim replay: {self.path}: {text}"))
+        return CannotStart(f"{self.path}: {text}")
 
     def chosen(self, sandbox: str | None, number: int | None, *, is_one: bool) -> list[TapeLife]:
         """Return the lives of a sandbox, or of all sandboxes. With `number` return that life. With `is_one` and without
@@ -79,8 +80,7 @@ class TapeFile:
         if sandbox is not None and sandbox not in names:
             raise self.refusal(f"it has no tape of {sandbox}; it has tapes of {', '.join(names)}")
         if sandbox is None and len(names) > 1 and (is_one or number is not None):
-            text = f"{self.path} has the tapes of {', '.join(names)}; choose one with --sandbox"
-            raise wrong_usage(whole_line(text))
+            raise wrong_usage(whole_line(f"{self.path} has the tapes of {', '.join(names)}; choose with --sandbox"))
         found = [one for one in self.lives if sandbox in (None, one.tape.head.sandbox)]
         if number is not None and number > len(found):
             lives = "1 life" if len(found) == 1 else f"{len(found)} lives"
@@ -117,15 +117,14 @@ def read_tape_file(path: Path) -> TapeFile:
         for one in read_file(path):
             found.append(one)  # keeps the lives before a damaged life
     except OSError as error:
-        raise CannotStart(whole_line(f"reseller-sim replay: {path}: {error.strerror or error}")) from None
+        raise CannotStart(f"{path}: {error.strerror or error}") from None
     except TooLargeFile as large:
-        raise CannotStart(whole_line(f"reseller-sim replay: {path}: {large}")) from None
+        raise CannotStart(f"{path}: {large}") from None
     except BadTape as bad:
         damage, is_cut, advice = str(bad), isinstance(bad, CutShort), "" if isinstance(bad, NoTape) else ANEW
     if found and found[-1].damage:
         damage, is_cut = found[-1].damage, found[-1].is_cut
-    counts, numbers = Counter(one.head.sandbox for one in found), Counter[str]()
-    lives = []
+    counts, numbers, lives = Counter(one.head.sandbox for one in found), Counter[str](), []
     for one in found:
         name = one.head.sandbox
         numbers[name] += 1
@@ -179,30 +178,20 @@ def proof_line(life: TapeLife, played: int) -> str:
     if played < len(entries):
         return text
     ended = f"; then it was {life.tape.end.ended}" if life.tape.end is not None and life.tape.end.ended else ""
-    return text + _left_out(life.tape) + ended + _without_state(life.tape)
+    return text + ended + _missing(life.tape)
 
 
-def _without_state(tape: ReadTape) -> str:
-    """Return a note if the tape lacks a digest or answers, so the replay could not compare them."""
-    if tape.end is None or tape.end.left_out:
+def _missing(tape: ReadTape) -> str:
+    """Return a note about inputs that are not on the tape, or about a digest and answers that the replay could not
+    compare; empty if the tape has all."""
+    if tape.end is None:
         return ""
+    if tape.end.left_out:
+        return f"; inputs after these that are not on the tape (limits.tape or --tape-budget): {tape.end.left_out}"
     commands = (one for one in tape.entries if isinstance(one, CommandApplied))
     lacks_answers = any(not (one.answer or isinstance(one.command, PassTime | EndAttempt)) for one in commands)
     lacking = ["answers of commands"] * lacks_answers + ["digest of the state"] * (not tape.end.state)
     return f"; it has no {' and no '.join(lacking)} to compare" if lacking else ""
-
-
-def _left_out(tape: ReadTape) -> str:
-    """Return a note about inputs that are not on the tape; empty without any."""
-    count = tape.end.left_out if tape.end is not None else 0
-    if not count:
-        return ""
-    inputs = "1 input" if count == 1 else f"{count} inputs"
-    are = "is" if count == 1 else "are"
-    if not tape.entries:
-        return f"; the sandbox kept no tape, and {inputs} that came {are} not on it (limits.tape or --tape-budget)"
-    later = inputs.replace(" ", " later ")
-    return f"; the tape was full by then, and {later} {are} not on it (limits.tape or --tape-budget)"
 
 
 def serving_line(life: TapeLife, played: int, url: str) -> str:
@@ -215,24 +204,17 @@ def serving_line(life: TapeLife, played: int, url: str) -> str:
 def difference_lines(life: TapeLife, found: Difference) -> str:
     """Return the first difference, in three lines."""
     before, after = _text(found.recorded), _text(found.replayed)
-    at = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), None)
-    begins = max(0, (min(len(before), len(after)) if at is None else at) - AROUND_CHARS)
-    head = f"{life}: entry {found.entry} of {len(life.tape.entries)} differs: {_shortened(found.what)}"
+    at = next((at for at, (one, other) in enumerate(zip_longest(before, after)) if one != other), 0)
+    begins = max(0, at - AROUND_CHARS)
+    half, what = WHAT_CHARS_MAX // 2, found.what  # it may have paths and jobs of any length; its end tells most
+    what = what if len(what) <= WHAT_CHARS_MAX else f"{what[:half]}…{what[-half:]}"
+    head = f"{life}: entry {found.entry} of {len(life.tape.entries)} differs: {what}"
     if life.tape.head.version != __version__:
         head = f"{head}; reseller-sim {life.tape.head.version} wrote it"
-    sides = (f"  {name:<7} {_part(text, begins)}" for name, text in (("tape", before), ("replay", after)))
-    return "\n".join(map(whole_line, (head, *sides)))
-
-
-def _shortened(text: str) -> str:
-    """Shorten a difference, which may contain paths and jobs of any length. Its end is the most informative part."""
-    half = WHAT_CHARS_MAX // 2
-    return text if len(text) <= WHAT_CHARS_MAX else f"{text[:half]}…{text[-half:]}"
-
-
-def _part(text: str, begins: int) -> str:
-    shown = text[begins : begins + SIDE_CHARS]
-    return f"{'…' if begins else ''}{shown}{'…' if len(text) > begins + SIDE_CHARS else ''}"
+    lines = [head]
+    for name, text in (("tape", before), ("replay", after)):
+        lines.append(f"  {name:<7} {'…' if begins else ''}{shortened(text[begins:], SIDE_CHARS, '…')}")
+    return "\n".join(map(whole_line, lines))
 
 
 def _text(side: Any) -> str:
@@ -244,17 +226,8 @@ def _of(played: int, total: int) -> str:
     return f"{played} {entries}" if played == total else f"{played} of {total} entries"
 
 
-def _counts(entries: Iterable[Entry]) -> str:
-    kinds = Counter(_kind(entry) for entry in entries)
-    named = (
-        f"{kinds[name]} {name if kinds[name] != 1 else name[:-1]}" for name in ("requests", "callbacks", "webhooks")
-    )
-    return ", ".join(named)
-
-
-def _kind(entry: Entry) -> str:
-    if isinstance(entry, Exchange | RequestBegan):
-        return "requests"
-    if isinstance(entry, AttemptSent):
-        return "callbacks" if entry.job.startswith("cb-") else "webhooks"
-    return ""
+def _counts(entries: Sequence[Entry]) -> str:
+    jobs = [entry.job.startswith("cb-") for entry in entries if isinstance(entry, AttemptSent)]
+    requests = sum(isinstance(entry, Exchange | RequestBegan) for entry in entries)
+    counts = {"request": requests, "callback": jobs.count(True), "webhook": jobs.count(False)}
+    return ", ".join(f"{count} {name}{'s' * (count != 1)}" for name, count in counts.items())

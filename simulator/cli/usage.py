@@ -1,14 +1,15 @@
 """Common code of the verbs: their declaration, their errors, and the messages about wrong usage."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from os import environ
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 import click
 from click.core import ParameterSource
 
+from simulator.cli.output import print_to_stderr
 from simulator.shortened import whole_line
 
 PROGRAM: Final = "reseller-sim"
@@ -26,48 +27,67 @@ def title() -> str:
     return " ".join([PROGRAM, *context.command_path.split()[1:]]) if context else PROGRAM
 
 
-def wrong_usage(text: str) -> click.UsageError:
+def titled(text: object) -> str:
+    """Return a text of any origin as a line that begins with the verb."""
+    return whole_line(f"{title()}: {text}")
+
+
+def notify(text: object) -> None:
+    """Print a text to stderr as a line that begins with the verb."""
+    print_to_stderr(titled(text))
+
+
+def wrong_usage(text: object) -> click.UsageError:
     """Return the error about wrong usage of the current verb; exit code 2."""
-    return click.UsageError(text, click.get_current_context(silent=True))
+    return click.UsageError(str(text), click.get_current_context(silent=True))
 
 
-class CannotStart(click.ClickException):
+class _Ending(click.ClickException):
+    """An error whose message is `text` in a line that begins with the verb. `code` is the error code of the control
+    API, if known."""
+
+    def __init__(self, text: object, code: str = "", *, message: str = "") -> None:
+        super().__init__(message or titled(text))
+        self.text = str(text)
+        self.code = code
+
+    @classmethod
+    def of_problems(cls, problems: Iterable[object]) -> Self:
+        """Return the error about problems of scenarios, a line each, which name their files themselves."""
+        return cls("", message="\n".join(map(whole_line, problems)))
+
+
+class CannotStart(_Ending):
     """The start failed, or there was no answer; exit code 3."""
 
     exit_code: ClassVar[int] = 3
 
 
-class Refused(click.ClickException):
-    """The simulator refused, or the result is negative; exit code 1. `code` is the error code of the control API, if
-    known."""
+class Refused(_Ending):
+    """The simulator refused, or the result is negative; exit code 1."""
 
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, message: str, code: str = "") -> None:
-        super().__init__(message)
-        self.code = code
-
 
 @contextmanager
-def ending_with_problems(end: type[click.ClickException] = Refused) -> Iterator[None]:
-    """Turn the problems of a scenario or a rule into an end of the verb, a line each."""
+def ending_with_problems(end: type[_Ending] = Refused) -> Iterator[None]:
+    """Turn the problems of a scenario or a rule into an end of the verb."""
     from simulator.scenario.reading.nodes import ScenarioError
 
     try:
         yield
     except ScenarioError as error:
-        raise end("\n".join(map(whole_line, error.problems))) from None
+        raise end.of_problems(error.problems) from None
 
 
 def read_yaml(text: str | bytes, source: str) -> Any:
     """Return the data of YAML or JSON. Raises `Refused` for anything else."""
     from simulator.scenario.reading.load import load_text
-    from simulator.scenario.reading.nodes import ScenarioError
 
     with ending_with_problems():
         document = load_text(text, source)
-        if document.problems:
-            raise ScenarioError(document.problems)
+    if document.problems:
+        raise Refused.of_problems(document.problems)
     return document.data
 
 

@@ -3,6 +3,7 @@
 import math
 import re
 import shlex
+from collections.abc import Callable
 from datetime import datetime
 from ipaddress import IPv6Address
 from pathlib import Path
@@ -28,9 +29,8 @@ _OF_A_SERVICE = re.compile(r"(?:tcp|udp|sctp)://\S+:\d+")
 TOKEN_CHARS_MAX = 4096
 WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with
 HOST_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}")
-AMOUNT_DIGITS_MAX = 15
+_AMOUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,2})?")
 _SERVER = re.compile(r"http://(?:[A-Za-z0-9_][A-Za-z0-9._-]{0,252}|\[[0-9A-Fa-f:.]+\]):\d{1,5}")
-NUMBER_DIGITS_MAX = 18
 
 
 class Span(_Seconds):
@@ -49,18 +49,13 @@ class Span(_Seconds):
         try:
             seconds = seconds_of(value)
         except ValueError:
-            self.fail(f"{one_line(value, SHOWN_CHARS_MAX)!r} is not a duration: write {EXAMPLES}", param, ctx)
-        if not self._is_allowed(seconds):
-            self.fail(f"{one_line(value, SHOWN_CHARS_MAX)!r} is not {self._allowed()}: write {EXAMPLES}", param, ctx)
-        return seconds
-
-    def _is_allowed(self, seconds: float) -> bool:
+            self.fail(f"{shown(value)} is not a duration: write {EXAMPLES}", param, ctx)
         is_enough = seconds > 0 if self._least_s is None else seconds >= self._least_s
-        return is_enough and seconds <= self._most_s
-
-    def _allowed(self) -> str:
-        least = "above 0 s" if self._least_s is None else f"at least {self._least_s:g} s"
-        return least if self._most_s == math.inf else f"{least} and at most {self._most_s:g} s"
+        if not is_enough or seconds > self._most_s:
+            allowed = "above 0 s" if self._least_s is None else f"at least {self._least_s:g} s"
+            allowed += "" if self._most_s == math.inf else f" and at most {self._most_s:g} s"
+            self.fail(f"{shown(value)} is not {allowed}: write {EXAMPLES}", param, ctx)
+        return seconds
 
 
 def seconds_of(text: str) -> float:
@@ -81,30 +76,34 @@ class CommandLine(_Words):
         try:
             words = tuple(shlex.split(value))
         except ValueError as error:
-            self.fail(f"{one_line(value, SHOWN_CHARS_MAX)!r} is not quoted as for a shell: {error}", param, ctx)
+            self.fail(f"{shown(value)} is not quoted as for a shell: {error}", param, ctx)
         if not words:
             self.fail("a command must not be empty", param, ctx)
         return words
 
 
-class Whole(click.IntRange):
+class _ShownAsN:
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        return "N"
+
+
+class Whole(_ShownAsN, click.IntRange):
     """A whole number within bounds."""
 
     name = "whole number"
 
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        """N."""
-        return "N"
 
-
-class Number(click.FloatRange):
+class Number(_ShownAsN, click.FloatRange):
     """A number within bounds."""
 
     name = "number"
 
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        """N."""
-        return "N"
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number of a text."""
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return number
 
 
 class Port(click.Option):
@@ -116,122 +115,110 @@ class Port(click.Option):
         return None if text is not None and _OF_A_SERVICE.fullmatch(text) else text
 
 
-class ClockMode(NamedTuple):
-    """`mode` is `real`, `manual` or `xN`, `rate` the N of `xN`."""
-
-    mode: str
-    rate: float
+Clock = tuple[str, float]
+"""A mode, `real`, `manual` or `xN`, and the N of `xN`."""
 
 
-def listening_address(ctx: click.Context, param: click.Parameter, text: str) -> str:
+def parsed(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Return the callback of a flag whose text, or whose texts if it may be repeated, `parse` turns into a value. A
+    `ValueError` of `parse` is a usage error."""
+
+    def callback(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+        try:
+            return None if value is None else parse(value)
+        except ValueError as wrong:
+            raise click.BadParameter(str(wrong), ctx, param) from None
+
+    return callback
+
+
+def listening_address(text: str) -> str:
     """Return an address to listen on; one of IPv6 may have its brackets, as in a URL."""
     if text in ("", "*", "0"):
-        raise click.BadParameter(f"{text!r} is not an address; write 0.0.0.0 for all addresses", ctx, param)
-    host, colon, port = text.rpartition(":")
-    if colon and port.isdecimal() and (host.endswith("]") or ":" not in host):
-        raise click.BadParameter(f"{text!r} has a port; write --host {host} --port {port}", ctx, param)
+        raise ValueError(f"{text!r} is not an address; write 0.0.0.0 for all addresses")
+    if re.fullmatch(r"(\[.*\]|[^:]*):\d+", text):
+        raise ValueError(f"{text!r} has a port; give it with --port")
     return text[1:-1] if text.startswith("[") and text.endswith("]") else text
 
 
-def server_address(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+def server_address(text: str) -> str:
     """Return an address at which other servers reach this one, http://HOST:PORT."""
-    if text is not None and _SERVER.fullmatch(text) is None:
-        raise click.BadParameter(f"{shown(text)} is not an address such as http://10.0.0.5:8080", ctx, param)
+    if _SERVER.fullmatch(text) is None:
+        raise ValueError(f"{shown(text)} is not an address such as http://10.0.0.5:8080")
     return text
 
 
-def gone_shards(ctx: click.Context, param: click.Parameter, text: str | None) -> None:
-    """Refuse the flags of servers that shared sandboxes by a list."""
-    if text is not None:
-        what = "is gone: servers share sandboxes by --store postgresql://..., without a list (docs/scale.md)"
-        raise click.BadParameter(what, ctx, param)
-
-
-def host_names(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+def host_names(texts: tuple[str, ...]) -> tuple[str, ...]:
     """Return names or addresses as in a `Host` header, without brackets. A value with brackets would never match. A
     text may list several, separated by commas."""
-    return tuple(_host_name(ctx, param, name.strip()) for text in texts for name in text.rstrip(",").split(","))
+    found = []
+    for name in (name.strip() for text in texts for name in text.rstrip(",").split(",")):
+        try:
+            found.append(name if HOST_NAME.fullmatch(name) else str(IPv6Address(name.strip("[]"))))
+        except ValueError:
+            what = "is no host name: give it alone, such as sim.example.com, without a scheme, a port or a *"
+            raise ValueError(f"{shown(name)} {what}") from None
+    return tuple(found)
 
 
-def _host_name(ctx: click.Context, param: click.Parameter, name: str) -> str:
-    if HOST_NAME.fullmatch(name):
-        return name
-    try:
-        return str(IPv6Address(name.removeprefix("[").removesuffix("]")))
-    except ValueError:
-        what = "no host name: give it alone, such as sim.example.com, without a scheme, a port or a *"
-        text = f"{shown(name)} is {what}"
-        raise click.BadParameter(text, ctx, param) from None
-
-
-def clock_mode(ctx: click.Context, param: click.Parameter, text: str | None) -> ClockMode | None:
+def clock_mode(text: str) -> Clock:
     """`real`, `manual`, `x60`."""
-    if text is None:
-        return None
     from simulator.runtime.clock import parse_mode
 
     try:
-        return ClockMode(*parse_mode(text))
+        return parse_mode(text)
     except Unacceptable as wrong:
-        raise click.BadParameter(wrong.message, ctx, param) from None
+        raise ValueError(wrong.message) from None
 
 
-def time(ctx: click.Context, param: click.Parameter, text: str | None) -> datetime | None:
+def clock_members(clock: Clock | None) -> dict[str, Any]:
+    """Return a clock as the control API and scenarios have it; empty for none."""
+    mode, rate = clock or ("", 1.0)
+    return {"mode": mode, "rate": rate} if mode == "xN" else {"mode": mode} if mode else {}
+
+
+def time(text: str) -> datetime:
     """Return an ISO 8601 time with its offset, which a sandbox's clock may show; returned in UTC."""
-    if text is None:
-        return None
     try:
         return sandbox_time(text)
     except ValueError as wrong:
-        raise click.BadParameter(f"{text!r} {wrong}", ctx, param) from None
+        raise ValueError(f"{text!r} {wrong}") from None
 
 
-def amount(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+def amount(text: str) -> str:
     """Return an amount of money above 0 as the service takes it, with at most two decimals; as it was written."""
-    if text is None:
-        return None
-    whole, point, cents = text.partition(".")
-    digits = whole + cents
-    is_amount = digits.isascii() and digits.isdigit() and bool(whole) and len(whole) <= AMOUNT_DIGITS_MAX
-    if not is_amount or len(cents) > 2 or (point and not cents) or not int(digits):
+    if not (_AMOUNT.fullmatch(text) and float(text)):
         what = "an amount of money above 0 with at most two decimals such as 500 or 19.90"
-        raise click.BadParameter(f"{text!r} is not {what}", ctx, param)
+        raise ValueError(f"{text!r} is not {what}")
     return text
 
 
-def ca_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
+def ca_file(path: Path) -> Path:
     """Return a file of certificate authorities in PEM."""
-    if path is not None:
-        from simulator.http_client.dialer import tls_context
+    from simulator.http_client.dialer import tls_context
 
-        try:
-            tls_context(path)
-        except OSError:
-            raise click.BadParameter(f"{str(path)!r} has no certificates in PEM", ctx, param) from None
+    try:
+        tls_context(path)
+    except OSError:
+        raise ValueError(f"{str(path)!r} has no certificates in PEM") from None
     return path
 
 
-def target(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+def target(text: str) -> str:
     """Return an address that callbacks may go to: an http or https URL, or `inbox:NAME`."""
     from simulator.http_client.targets import reason_to_refuse
 
-    if text is None:
-        return None
     reason = reason_to_refuse(text) if text.isascii() else "the address has characters other than ASCII: encode them"
     if reason is not None:
-        raise click.BadParameter(f"{text!r} cannot be called back: {reason}", ctx, param)
+        raise ValueError(f"{text!r} cannot be called back: {reason}")
     return text
 
 
-def token(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+def token(text: str) -> str:
     """Return a valid value of an Authorization header."""
-    if text is not None and not _is_token(text):
-        raise click.BadParameter("a token consists of visible ASCII characters", ctx, param)
+    if not text or not all("!" <= character <= "~" for character in text):
+        raise ValueError("a token consists of visible ASCII characters")
     return text
-
-
-class BadToken(ValueError):
-    """A file without a valid token. The text describes the expected content."""
 
 
 class TokenFile(NamedTuple):
@@ -241,37 +228,35 @@ class TokenFile(NamedTuple):
     token: str
 
 
-def token_in_file(ctx: click.Context, param: click.Parameter, path: str | None) -> TokenFile | None:
+def token_in_file(path: str) -> TokenFile:
     """Return the only line of a file, with the characters of a token."""
-    if path is None:
-        return None
     try:
         with open(path, "rb") as file:
-            return TokenFile(path, token_of(file.read(TOKEN_CHARS_MAX + 2)))
-    except BadToken as wrong:
-        raise click.BadParameter(f"{path!r} {wrong}", ctx, param) from None
+            content = file.read(TOKEN_CHARS_MAX + 2)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "not a file name"
-        raise click.BadParameter(f"{path!r} cannot be read: {why}", ctx, param) from None
+        raise ValueError(f"{path!r} cannot be read: {why}") from None
+    try:
+        return TokenFile(path, token_of(content))
+    except ValueError as wrong:
+        raise ValueError(f"{path!r} {wrong}") from None
 
 
 def token_of(content: bytes) -> str:
-    """Return the token that is a file's only line. Raises `BadToken`."""
+    """Return the token that is a file's only line. Raises `ValueError` about other content."""
     text = content.decode("ascii", "replace").strip()
-    if len(text) > TOKEN_CHARS_MAX or not _is_token(text):
-        raise BadToken(f"must hold one line with a token of at most {TOKEN_CHARS_MAX} visible ASCII characters")
-    return text
+    try:
+        return token(text if len(text) <= TOKEN_CHARS_MAX else "")
+    except ValueError:
+        what = f"must hold one line with a token of at most {TOKEN_CHARS_MAX} visible ASCII characters"
+        raise ValueError(what) from None
 
 
 def number_of(text: str) -> int | None:
-    """Return a number of a request or a tape entry; None for another text. Longer numbers are cut: none is so large."""
-    return int(text[:NUMBER_DIGITS_MAX]) if text.isascii() and text.isdigit() else None
+    """Return a number of a request or a tape entry; None for another text."""
+    return int(text[:18]) if text.isascii() and text.isdigit() else None  # no number is longer
 
 
 def shown(text: str) -> str:
     """Return a text as an error quotes it."""
     return repr(one_line(text, SHOWN_CHARS_MAX))
-
-
-def _is_token(text: str) -> bool:
-    return bool(text) and all("!" <= character <= "~" for character in text)

@@ -16,18 +16,19 @@ from reseller_sim.formats import shown_time
 from simulator.cli.control import Event, Stream
 from simulator.cli.flags import json_flag, own_option, watching_flags
 from simulator.cli.output import is_coloured, printable_json
-from simulator.cli.usage import title, verb, wrong_usage
+from simulator.cli.usage import titled, verb, wrong_usage
 from simulator.cli.values import Span
 from simulator.shortened import shortened, whole_line
 
 _PLURALS = {"status": "statuses", "entry": "entries"}
 CHOICES = {"callbacks": "callback", "webhooks": "webhook"}
 OF_CONNECTIONS = frozenset({"host", "content-length", "connection", "transfer-encoding"})
+WHY_MISSING: Final = "of any kind and refid, they came faster than they were read, or were deleted"
 FIELD_CHARS_MAX: Final = 300
 _KIND_CHARS: Final = 7
 
 
-def _http_url(ctx: click.Context, param: click.Parameter, text: str) -> str:
+def _http_url(text: str) -> str:
     """Return a URL with a host, of http or https."""
     try:
         parts = urlsplit(text)
@@ -35,17 +36,15 @@ def _http_url(ctx: click.Context, param: click.Parameter, text: str) -> str:
     except ValueError:
         is_usable = False
     if not is_usable:
-        raise click.BadParameter(f"{text!r} is not an http or https URL such as http://localhost:3000", ctx, param)
+        raise ValueError(f"{text!r} is not an http or https URL such as http://localhost:3000")
     return text
 
 
-def _event_kinds(ctx: click.Context, param: click.Parameter, text: str | None) -> str:
+def _event_kinds(text: str) -> str:
     """Kinds of events with commas between them, each in the singular or the plural; empty for all."""
-    if text is None:
-        return ""
     kinds = [_KINDS.get(part.strip().lower()) for part in text.split(",")]
     if None in kinds:
-        raise click.BadParameter(f"{text!r} is not made of {', '.join(dict.fromkeys(_KINDS.values()))}", ctx, param)
+        raise ValueError(f"{text!r} is not made of {', '.join(dict.fromkeys(_KINDS.values()))}")
     return ",".join(filter(None, kinds))
 
 
@@ -62,12 +61,12 @@ _KINDS = {
 @own_option(
     "--only",
     metavar="KINDS",
-    callback=_event_kinds,
+    parse=_event_kinds,
     help="Only these kinds of events, with commas: request, status, entry, callback, webhook, notification, action.",
 )
 @own_option("--history", is_flag=True, help="Begin with the stored events.")
 @json_flag(help="Print each event of the control API as a line of JSON.")
-def tail_command(refid: str | None, only: str, history: bool, json: bool, **running: Any) -> None:
+def tail_command(refid: str | None, only: str | None, history: bool, json: bool, **running: Any) -> None:
     """Print the events of a running simulator as they happen.
 
     Print the lines of `serve`, and lines about wallets, e-mails and changes of sandboxes. Ends with Ctrl-C (exit
@@ -88,7 +87,7 @@ def tail_command(refid: str | None, only: str, history: bool, json: bool, **runn
 
 
 @verb("listen")
-@own_option("--forward-to", "target", metavar="URL", required=True, callback=_http_url, help="The receiver.")
+@own_option("--forward-to", "target", metavar="URL", required=True, parse=_http_url, help="The receiver.")
 @watching_flags
 @own_option("--only", type=click.Choice(list(CHOICES)), help="Forward only these messages.")
 @own_option(
@@ -119,24 +118,20 @@ def listen_command(
       reseller-sim listen --forward-to http://localhost:3000/hooks --only webhooks
       reseller-sim listen --forward-to https://localhost:3000 --ca localhost.pem
     """
-    trust = _trust(ca, insecure)
+    advice = "; name its file, or its authority's, with --ca, or accept any certificate with --insecure"
+    try:
+        trust = trust_of(str(ca or ""), is_insecure=insecure, advice=advice)
+    except ConnectionError as error:
+        raise wrong_usage(f"--ca: {error}") from None
     wanted = CHOICES[only] if only else ",".join(CHOICES.values())
     lines = EventLines(coloured=is_coloured(sys.stdout))
     stream = Stream({"only": wanted, "with": "bodies"}, **running)
-    for event in stream.events(f"{title()}: passing on to {whole_line(target)}"):
+    for event in stream.events(titled(f"passing on to {target}")):
         click.echo(lines.line(event))
         if sent := event.get("sent"):
             click.echo(f"  -> {_forwarded(target, sent, timeout, trust)}")
         elif "sent" in event:
             click.echo("  -> not passed on: the simulator has evicted what was sent")
-
-
-def _trust(ca: Path | None, is_insecure: bool) -> Trust:
-    advice = "; name its file, or its authority's, with --ca, or accept any certificate with --insecure"
-    try:
-        return trust_of(str(ca or ""), is_insecure=is_insecure, advice=advice)
-    except ConnectionError as error:
-        raise wrong_usage(f"--ca: {error}") from None
 
 
 def target_of(target: str, sent_url: str) -> str:
@@ -159,16 +154,13 @@ def _forwarded(target: str, sent: Event, timeout_s: float, trust: Trust | None =
     began, body = monotonic(), sent["body"].encode() or None
     address = f"{parts.scheme}://{parts.netloc}"
     try:
-        said = str(exchange(sent["method"], address + path, body, _headers_of(sent), timeout_s, trust=trust).status)
+        # without the headers of the connection, which do not apply to the new one
+        headers = {name: value for name, value in sent["headers"] if name.lower() not in OF_CONNECTIONS}
+        headers["Connection"] = "close"
+        said = str(exchange(sent["method"], address + path, body, headers, timeout_s, trust=trust).status)
     except Unanswered as error:
         said = f"no answer ({error})"
     return whole_line(f"{sent['method']} {address}{path} {said} in {(monotonic() - began) * 1000:.0f} ms")
-
-
-def _headers_of(sent: Event) -> dict[str, Any]:
-    """Return the headers of a message without its connection headers, which do not apply to the new connection."""
-    headers = {name: value for name, value in sent["headers"] if name.lower() not in OF_CONNECTIONS}
-    return headers | {"Connection": "close"}
 
 
 class EventLines:
@@ -181,7 +173,8 @@ class EventLines:
         """Return the line of an event, without a line end. Events of unknown kinds have a line as well."""
         kind = event["kind"]
         if kind == "gap":
-            return self._styled(whole_line(_gap(event)), "yellow")
+            count = "an unknown number of" if event.get("missing") is None else event["missing"]
+            return self._styled(whole_line(f"... {count} events are missing here: {WHY_MISSING}"), "yellow")
         when = self._styled(whole_line(_time(event.get("at"))), "bright_black")
         try:
             parts = _TEXTS.get(kind, _other)(event)
@@ -223,21 +216,13 @@ def _request(event: Event) -> Texts:
 
 def _status(event: Event) -> Texts:
     status = event["status"]
-    return [
-        (_kind("status"), ""),
-        (event["refid"], ""),
-        (status, _colour(status)),
-        (_named("rule", event["rule"]), "magenta"),
-    ]
+    rule = _named("rule", event["rule"])
+    return [(_kind("status"), ""), (event["refid"], ""), (status, _colour(status)), (rule, "magenta")]
 
 
 def _callback(event: Event) -> Texts:
-    return [
-        (_kind("callback"), ""),
-        (event["refid"], ""),
-        (event["status"], _colour(event["status"])),
-        *_attempt(event),
-    ]
+    status = (event["status"], _colour(event["status"]))
+    return [(_kind("callback"), ""), (event["refid"], ""), status, *_attempt(event)]
 
 
 def _webhook(event: Event) -> Texts:
@@ -251,15 +236,9 @@ def _attempt(event: Event) -> Texts:
     tries = f"attempt {event['attempt']} of {event['attempts_max']}" if is_more else ""
     due = f"next at {_time(event['next_due'])[:8]}" if event["next_due"] else ""
     took = event.get("duration_us")
-    return [
-        (event["method"], ""),
-        (event["url"], ""),
-        (said, _colour(state)),
-        (state, ""),
-        (tries, ""),
-        (due, ""),
-        (f"{took / 1000:.1f} ms" if took is not None else "", "bright_black"),
-    ]
+    taken = (f"{took / 1000:.1f} ms" if took is not None else "", "bright_black")
+    to = ((event["method"], ""), (event["url"], ""))
+    return [*to, (said, _colour(state)), (state, ""), (tries, ""), (due, ""), taken]
 
 
 def _entry(event: Event) -> Texts:
@@ -290,12 +269,6 @@ _TEXTS: Final[dict[str, Callable[[Event], Texts]]] = {
     "notification": _notification,
     "action": _action,
 }
-
-
-def _gap(event: Event) -> str:
-    missing = event.get("missing")
-    count = "an unknown number of events" if missing is None else f"{missing} events"
-    return f"... {count} are missing here, of any kind and refid: they came faster than they were read, or were deleted"
 
 
 def _named(name: str, value: str) -> str:

@@ -210,7 +210,7 @@ def test_answers_of_a_service_are_escaped_in_every_file(tmp_path: Path) -> None:
     result = Result(HOSTILE, "2.1", HOSTILE, "departs", (departure,), notes=(HOSTILE,))
     made = ConformReport(HOSTILE, (result,), (Learned("history-limit", "cap", HOSTILE),))
     paths = [tmp_path / name for name in ("xml", "json", "html")]
-    assert write_files("conform", made, *paths)
+    assert write_files(made, *paths)
     for path in paths:
         assert "\x1b" not in path.read_text("utf-8")
         assert __version__ in path.read_text("utf-8")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from simulator.cli.reports.tapes import Tapes
+from simulator.cli.reports.judge import Tapes
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.database import OWNER
 from simulator.persistence.replay.tape_redaction import CannotMask
@@ -80,7 +80,7 @@ def test_a_tape_that_cannot_be_exported_without_its_secrets_is_refused_on_one_li
     def refuse(*_: object) -> None:
         raise CannotMask("a secret of it is also something else")
 
-    monkeypatch.setattr("simulator.persistence.replay.tape_redaction.lines_without_secrets", refuse)
+    monkeypatch.setattr("simulator.cli.data.lines_without_secrets", refuse)
     folder = filled(tmp_path / "data")
     file = tmp_path / "default.tape"
     line = refused("data", "export", str(folder), str(file), "--tape")
@@ -222,7 +222,7 @@ def empty(folder: Path) -> Path:
 def test_an_unusable_folder_is_refused_on_one_line(action: str, make: Any, text: str, tmp_path: Path) -> None:
     more = {"export": ["out"], "remove": ["--sandbox", "shop"]}.get(action, [])
     line = refused("data", action, str(make(tmp_path / "data")), *more)
-    assert f"reseller-sim data {action}: {tmp_path / 'data'}" in line
+    assert f"reseller-sim data: {tmp_path / 'data'}" in line
     assert text in line
 
 
@@ -301,7 +301,7 @@ def test_a_sandbox_that_no_server_could_resume_is_not_imported(
 ) -> None:
     file = hostile(tmp_path / "from", change)
     line = refused("data", "import", str(tmp_path / "data"), str(file))
-    assert f"reseller-sim data import: {file}: sandbox 'shop'" in line
+    assert f"reseller-sim data: {file}: sandbox 'shop'" in line
     assert not (tmp_path / "data").exists()
 
 

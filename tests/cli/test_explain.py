@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from simulator.cli.call import default_credentials
 from simulator.cli.control import Control
 from simulator.cli.main import cli
-from simulator.cli.usage import CannotStart, Refused
+from simulator.cli.usage import CannotStart
 from tests.support.mistaken_clients import (
     CLIENTS,
     KEY,
@@ -292,16 +292,6 @@ def test_a_signature_of_wrong_form_is_explained_as_the_header_does(
     assert "the signature is written as Python prints bytes" in said
 
 
-def test_a_request_that_is_not_in_the_journal_is_named_with_its_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
-    def get(*_: Any, **__: Any) -> Any:
-        raise Refused("reseller-sim explain: the journal has no such request", "unknown_request")
-
-    monkeypatch.setattr(Control, "get", get)
-    said = run("999", "--sandbox", "mine")
-    assert said.exit_code == 1
-    assert "the journal has no such request (request 999, sandbox mine)" in said.stderr
-
-
 def test_a_journal_without_refusals_leaves_nothing_to_explain(answers: Callable[[dict[str, Any]], None]) -> None:
     answers({"limit=1": {"requests": []}, "/requests/17": EXCHANGE | {"error": "", "status": 200, "diagnosis": ""}})
     nothing = run("--last")
@@ -411,8 +401,8 @@ def run_uncaught(*words: str, stdin: str | bytes | None = None) -> Result:
         (("--last", "--secret", "YQ=="), "--secret goes with METHOD and PATH"),
         (("-d", "x", *CURL), "--data goes with METHOD and PATH"),
         (("GRAB", "/v2/balance"), "give METHOD and PATH, such as GET /v2/balance"),
-        (("GET", "/v2/balance", "-H", "X-Nonce"), "the header 'X-Nonce' has no colon; give 'NAME: VALUE'"),
-        (("GET", "/v2/balance", "-H", ": x"), "the header ': x' has no name"),
+        (("GET", "/v2/balance", "-H", "X-Nonce"), "'X-Nonce' is not a header: give 'NAME: VALUE'"),
+        (("GET", "/v2/balance", "-H", ": x"), "': x' is not a header"),
         (("GET", "/v2/balance", *SENT, "--secret", " "), "--secret is empty"),
         (("GET", "/v2/balance", *SENT, "--secret", "x"), "the secret is not Base64"),
         (("GET", "/v2/balance", *SENT, "--at", "9" * 400), "is neither Unix seconds nor a time such as"),
@@ -421,7 +411,7 @@ def run_uncaught(*words: str, stdin: str | bytes | None = None) -> Result:
         (("GET", "/v2/balance", "--string", ""), "--string is empty"),
         (("GET", "/v2/balance", "--string", "@/nowhere"), "the string '/nowhere' cannot be read: No such file"),
         (("GET", "/v2/balance", "--string", "@/dev/zero"), "the string '/dev/zero' is not a regular file"),
-        (("GET", "/v2/balance", "--string", "x" * 65_537), "the string is over 65536 bytes"),
+        (("GET", "/v2/balance", "--string", "x" * 65_537), "the string has more than 65536 bytes"),
         (("POST", "/v2/topup", "-d", "-", "--string", "-"), "stdin can be read once"),
         (("-", "--string", "-"), "stdin can be read once"),
         (("POST", "/v2/topup", "-d", "@/nowhere"), "the body '/nowhere' cannot be read: No such file"),
@@ -445,7 +435,7 @@ def test_a_wrong_use_is_refused_with_a_sentence(words: tuple[str, ...], said: st
 
 def test_a_string_from_stdin_is_bounded() -> None:
     made = run_uncaught("GET", "/v2/balance", "--string", "-", stdin=b"x" * 65_537)
-    assert "what stdin has is over 65536 bytes" in made.stderr
+    assert "stdin has more than 65536 bytes" in made.stderr
 
 
 @pytest.mark.parametrize(
@@ -562,7 +552,7 @@ def test_a_curl_command_is_enough(client: Mistaken) -> None:
 
 def test_the_secret_of_another_key_is_named_when_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {KEY: (SECRET, "ME"), OTHER_KEY: (OTHER_SECRET, "THEM")}
-    monkeypatch.setattr("simulator.cli.explanation.default_secrets", lambda: known)
+    monkeypatch.setattr("simulator.cli.explain.default_secrets", lambda: known)
     theirs = [one for one in CLIENTS if one.id == "secret-of-another"]
     assert theirs
     for client in theirs:

@@ -15,11 +15,13 @@ from simulator.cli.reports.cases import ReportCase, Suite, annotations, as_json,
 from simulator.cli.reports.coverage import text
 from simulator.cli.reports.html import page, section
 from simulator.cli.reports.verdicts import Lives
+from simulator.cli.usage import PROGRAM
 from simulator.control.verdicts import coverage_shown
 from simulator.domain.errors import DomainError
 from simulator.domain.model.outcomes import OUTCOMES, AnswerKind
 from simulator.domain.model.rules import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
+from simulator.redaction import Mask
 from tests.support.client import running
 
 HOSTILE = "a\x00\x1b[31m\n\ufffe<b>&\"']]>\u2028# \\ %\r\n::error::x, y: z\ud800"
@@ -33,7 +35,7 @@ SUITES = [
 
 
 def test_junit_has_the_shape_that_ci_servers_read() -> None:
-    root = ET.fromstring(junit(HOSTILE, SUITES))  # noqa: S314  # written by us
+    root = ET.fromstring(junit(SUITES))  # noqa: S314  # written by us
     versions = [one.get("value") for one in root.iter("property") if one.get("name") == "version"]
     assert versions == [__version__, __version__]
     assert (root.tag, root.get("tests"), root.get("failures"), root.get("errors")) == ("testsuites", "3", "2", "0")
@@ -61,25 +63,27 @@ def test_annotations_are_one_line_each_with_their_properties_escaped() -> None:
 
 
 def test_json_keeps_every_case() -> None:
-    whole = json.loads(as_json("it", SUITES))
-    assert (whole["title"], whole["ok"], [one["ok"] for one in whole["suites"]]) == ("it", False, [False, False])
+    whole = json.loads(as_json(SUITES))
+    assert (whole["title"], whole["ok"], [one["ok"] for one in whole["suites"]]) == (PROGRAM, False, [False, False])
     assert whole["suites"][0]["cases"][1] == {
         "name": "unmet", "ok": False, "message": "expected 1", "details": ["nearest: 2"], "code": "e", "file": "f",
         "line": 3, "column": 0, "skipped": "",
     }  # fmt: skip
-    assert json.loads(as_json("it", SUITES[:0])) == {"title": "it", "ok": True, "version": __version__, "suites": []}
+    assert json.loads(as_json(SUITES[:0])) == {"title": PROGRAM, "ok": True, "version": __version__, "suites": []}
 
 
 def test_a_case_that_was_not_looked_at_is_ok_and_says_why() -> None:
     suites = [Suite("it", (ReportCase("seen", ok=True), ReportCase("unseen", ok=True, skipped="it pays # nothing")))]
-    root = ET.fromstring(junit("it", suites))  # noqa: S314  # ours
+    root = ET.fromstring(junit(suites))  # noqa: S314  # ours
     assert (root.attrib["tests"], root.attrib["failures"], root.attrib["skipped"]) == ("2", "0", "1")
     assert [one.attrib["message"] for one in root.iter("skipped")] == ["it pays # nothing"]
 
 
 def test_a_page_holds_texts_as_texts_and_needs_nothing_else() -> None:
     rows = dict.fromkeys(("trxid", "refid", "product", "account", "amount", "status", "updated"), HOSTILE)
-    made = section(HOSTILE, {HOSTILE: HOSTILE}, SUITES[1].cases, ([rows], 1), ([], 0), ([], 0), HOSTILE, [HOSTILE])
+    tables = {"Payments": ([rows], 1), "Callbacks": ([], 0), "Requests": ([], 0)}
+    texts = {"label": HOSTILE, "files": {HOSTILE: HOSTILE}, "coverage": HOSTILE, "note": HOSTILE}
+    made = section(Mask(), cases=SUITES[1].cases, tables=tables, **texts)  # type: ignore[arg-type]
     whole = page([made], [HOSTILE], HOSTILE)
     assert "<b>" not in whole
     assert "<script" not in whole
@@ -118,7 +122,7 @@ def test_a_life_is_named_after_its_end() -> None:
         client.sim("POST", "/sandboxes/default/rewind", {"n": 0})
         client.sim("POST", "/sandboxes/default/reset")
         client.sim("POST", "/sandboxes/default/rewind", {"n": 0})
-    assert labels == [f"sandbox default, before its {what}" for what in ("1st rewind", "1st reset", "2nd rewind")]
+    assert labels == [f"sandbox default, before {what}" for what in ("rewind 1", "reset 1", "rewind 2")]
 
 
 BAD = "extends: default\nsed: 1\nexpect: [{ calls: { path: /v2/topupp } }]\n"

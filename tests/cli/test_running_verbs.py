@@ -112,7 +112,6 @@ def test_requests_are_filtered_and_the_latest_come_first_in_json(asking: Asking)
         ("2xx", [3, 1]),
         ("4XX", [2]),
         ("400-499", [2]),
-        ("200..299", [3, 1]),
         (">=400", [2]),
         (">200", [2]),
         ("<400", [3, 1]),
@@ -526,11 +525,11 @@ def test_an_audit_shows_people_violations_first_and_counts_what_was_not_exercise
     monkeypatch.setattr("simulator.cli.audit.is_terminal", lambda: True)
     nothing = asking.verb("audit")
     assert (nothing.exit_code, len(nothing.stdout.splitlines())) == (1, 1)
-    assert f"nothing was judged: the sandbox {asking.sandbox} got no request" in nothing.stderr
+    text = f"nothing was judged: no request to the sandbox {asking.sandbox} reached an endpoint; does"
+    assert text in nothing.stderr
     asking.verb("call", "GET", "/v9/balance")
     lost = asking.verb("audit")
-    assert lost.exit_code == 1
-    assert f"the sandbox {asking.sandbox} got requests for unknown paths or sandboxes only; does" in lost.stderr
+    assert (lost.exit_code, text in lost.stderr) == (1, True)
     asking.pay("order-1")
     for _ in range(2):
         asking.verb("call", "POST", "/v2/token", "-d", '{"username": "a", "password": "wrong"}')

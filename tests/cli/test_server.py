@@ -57,7 +57,7 @@ def test_an_address_of_ipv6_may_have_its_brackets(host: str, monkeypatch: pytest
         raise CannotStart("seen")
 
     monkeypatch.setattr(server_module, "prepare", prepare)
-    assert invoke("serve", "--host", host).stderr == "seen\n"
+    assert invoke("serve", "--host", host).stderr == "reseller-sim serve: seen\n"
     assert seen[0].host == "::1"
 
 

@@ -56,18 +56,6 @@ def test_verbs_flags_scenarios_files_and_ids_are_completed(name: str, tmp_path: 
     )
 
 
-def test_a_value_after_an_equals_sign_is_completed(name: str, tmp_path: Path) -> None:
-    if name == "bash":
-        pytest.skip("bash splits the word at the equals sign, and click offers other words")
-    check(
-        made(name, tmp_path, NO_SIMULATOR),
-        {
-            "serve --clock=man": "serve --clock=manual ",
-            "serve --clock=real --callbacks=pub": "serve --clock=real --callbacks=public ",
-        },
-    )
-
-
 def test_values_of_a_running_simulator_are_completed_and_never_executed(
     name: str, tmp_path: Path, asking: Asking
 ) -> None:

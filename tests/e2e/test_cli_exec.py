@@ -309,7 +309,7 @@ def test_every_sandbox_of_the_run_is_judged_also_when_it_was_deleted_or_reset(tm
     assert datetime.fromisoformat(result["began"]).tzinfo is not None
     assert {suite["name"]: [case["ok"] for case in suite["cases"]] for suite in result["suites"]} == {
         "sandbox gone, deleted": [False, True],
-        "sandbox kept, before its 1st reset": [False, False],
+        "sandbox kept, before reset 1": [False, False],
         "sandbox default": [True, True],
         "sandbox kept": [False, True],
     }
@@ -327,7 +327,7 @@ def test_every_sandbox_of_the_run_is_judged_also_when_it_was_deleted_or_reset(tm
     assert f"4 of 8 expectations not met; the command exited with 0; {about}" in page
     for link in re.findall(r'href="([^"]+)"', page):
         assert (folder / link).is_file()
-    assert page.index("sandbox gone, deleted") < page.index("sandbox kept, before its 1st reset")
+    assert page.index("sandbox gone, deleted") < page.index("sandbox kept, before reset 1")
     names = sorted(path.name for path in folder.iterdir())
     assert names == ["001-gone", "002-kept", "003-default", "004-free", "005-kept", "index.html"] or (
         names == ["001-gone", "002-kept", "003-default", "004-kept", "005-free", "index.html"]
@@ -391,7 +391,7 @@ def test_sandboxes_with_the_same_id_are_distinguished_and_sandboxes_without_a_fi
     assert done.status == 1, done.err
     assert "file=" not in done.out
     suites = json.loads(as_json.read_text())["suites"]
-    assert [one["name"] for one in suites] == ["sandbox same, deleted", "sandbox same, 2nd, deleted"]
+    assert [one["name"] for one in suites] == ["sandbox same, deleted", "sandbox same (2), deleted"]
     [case] = suites[0]["cases"]
     assert (case["file"], case["line"]) == ("", 0)
     assert case["details"] == ["nearest: 1 call with status 200"]

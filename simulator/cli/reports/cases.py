@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,8 +13,8 @@ import click
 
 from simulator import __version__
 from simulator.cli.flags import Decorated, all_of, file_option, option
-from simulator.cli.output import echo, print_to_stderr, printable, printable_json
-from simulator.cli.usage import CannotStart
+from simulator.cli.output import echo, printable, printable_json
+from simulator.cli.usage import CannotStart, notify, title
 from simulator.shortened import whole_line
 
 NOT_RUN = "not_run"
@@ -56,19 +56,9 @@ class Suite:
     cases: tuple[ReportCase, ...]
 
     @property
-    def failures(self) -> int:
-        """Return the number of cases that are not ok."""
-        return sum(1 for case in self.cases if not case.ok)
-
-    @property
-    def skipped(self) -> int:
-        """Return the number of cases that were not examined."""
-        return sum(1 for case in self.cases if case.skipped)
-
-    @property
-    def errors(self) -> int:
-        """Return the number of errors, which are also failures."""
-        return sum(1 for case in self.cases if case.is_error)
+    def ok(self) -> bool:
+        """Return whether every case is ok."""
+        return all(case.ok for case in self.cases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +73,10 @@ class RunFacts:
     version: str = __version__
 
 
-def all_ok(suites: Iterable[Suite]) -> bool:
-    """Return whether every case is ok."""
-    return not any(suite.failures for suite in suites)
-
-
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """The reports that the flags of `report_flags` request. `title` is the command's name."""
+    """The reports that the flags of `report_flags` request."""
 
-    title: str
     junit: Path | None
     json_file: Path | None
     format: str
@@ -107,16 +91,16 @@ class Reports:
         a file that cannot be written."""
         for path, make in self._contents:
             try:
-                path.write_bytes(make(self.title, [_not_run(self.title, UNFINISHED)], None))
+                path.write_bytes(make([_not_run(UNFINISHED)], None))
             except OSError as error:
-                raise CannotStart(unwritable(self.title, path, error)) from None
+                raise CannotStart(unwritable(path, error)) from None
 
     def not_run(self, message: str) -> None:
         """Write and print that nothing was examined, and why. A file that cannot be written is left out."""
-        suites = [_not_run(self.title, message)]
+        suites = [_not_run(message)]
         for path, make in self._contents:
             with suppress(OSError):
-                path.write_bytes(make(self.title, suites, None))
+                path.write_bytes(make(suites, None))
         self.show(suites)
 
     def show(self, suites: Sequence[Suite], *, is_after_others: bool = False) -> None:
@@ -132,34 +116,34 @@ class Reports:
 
     def write(self, suites: Sequence[Suite], run: RunFacts | None = None) -> bool:
         """Write the files; False when one could not be written, which is reported."""
-        written = [write_file(self.title, path, make(self.title, suites, run)) for path, make in self._contents]
+        written = [write_file(path, make(suites, run)) for path, make in self._contents]
         return all(written)
 
     @property
-    def _contents(self) -> "list[tuple[Path, Callable[[str, Sequence[Suite], RunFacts | None], bytes]]]":
+    def _contents(self) -> "list[tuple[Path, Callable[[Sequence[Suite], RunFacts | None], bytes]]]":
         both = ((self.junit, junit), (self.json_file, as_json))
         return [(path, make) for path, make in both if path is not None]
 
 
-def unwritable(title: str, path: Path, error: OSError) -> str:
-    """Return the message about a file of `title` that cannot be written."""
-    return whole_line(f"{title}: {path} cannot be written: {error.strerror}")
+def unwritable(path: Path, error: OSError) -> str:
+    """Return the message about a file that cannot be written."""
+    return f"{path} cannot be written: {error.strerror}"
 
 
-def write_file(title: str, path: Path, content: bytes) -> bool:
+def write_file(path: Path, content: bytes) -> bool:
     """Write a file; False when that was not possible, which is reported."""
     try:
         path.write_bytes(content)
     except OSError as error:
-        print_to_stderr(unwritable(title, path, error))
+        notify(unwritable(path, error))
         return False
     return True
 
 
-def _not_run(title: str, message: str) -> Suite:
+def _not_run(message: str) -> Suite:
     """`message` may have several lines."""
     first, *others = message.split("\n")
-    return Suite(title, (ReportCase("start", ok=False, message=first, details=tuple(others), code=NOT_RUN),))
+    return Suite(title(), (ReportCase("start", ok=False, message=first, details=tuple(others), code=NOT_RUN),))
 
 
 def report_flags(function: Decorated) -> Decorated:
@@ -175,24 +159,20 @@ def report_flags(function: Decorated) -> Decorated:
     return all_of([form, junit_file, json_file])(function)
 
 
-def as_json(title: str, suites: Sequence[Suite], run: RunFacts | None = None) -> bytes:
+def as_json(suites: Sequence[Suite], run: RunFacts | None = None) -> bytes:
     """`{title, ok, version, suites: [{name, ok, cases: [{name, ok, message, details, code, file, line, column,
     skipped}]}]}`, with all members of `RunFacts` after `ok` when there was one."""
-    whole = {
-        "title": title,
-        "ok": all_ok(suites),
+    whole: dict[str, Any] = {
+        "title": title(),
+        "ok": all(suite.ok for suite in suites),
         **(asdict(run) if run else {"version": __version__}),
         "suites": [
-            {"name": suite.name, "ok": not suite.failures, "cases": [_case_as_json(case) for case in suite.cases]}
-            for suite in suites
+            {"name": suite.name, "ok": suite.ok, "cases": [asdict(case) for case in suite.cases]} for suite in suites
         ],
     }
+    for case in (case for suite in whole["suites"] for case in suite["cases"]):
+        del case["duration_s"]  # no verb that writes JSON measures it
     return (printable_json(json.dumps(whole, indent=2)) + "\n").encode()
-
-
-def _case_as_json(one: ReportCase) -> dict[str, Any]:
-    """Without its duration: of the verbs that write JSON none has measured one."""
-    return {name: value for name, value in asdict(one).items() if name != "duration_s"}
 
 
 def annotations(suites: Sequence[Suite]) -> Iterator[str]:
@@ -205,26 +185,25 @@ def annotations(suites: Sequence[Suite]) -> Iterator[str]:
 
 def _annotation(case: ReportCase, where: str) -> str:
     """Return a workflow command, which escapes the ends of properties and of the line."""
-    properties = {"file": case.file, "line": case.line, "col": case.column, "title": case.code}
-    written = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value)
+    named = {"file": case.file, "line": case.line, "col": case.column, "title": case.code}
+    properties = [f"{name}={_escaped_command(str(value))}" for name, value in named.items() if value]
+    written = ",".join(one.replace(":", "%3A").replace(",", "%2C") for one in properties)
     return f"::error {written}::{_escaped_command(chr(10).join((where + case.message, *case.details)))}"
-
-
-def _property(text: str) -> str:
-    return _escaped_command(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _escaped_command(text: str) -> str:
     return whole_line(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
-def junit(title: str, suites: Sequence[Suite], run: RunFacts | None = None) -> bytes:
+def junit(suites: Sequence[Suite], run: RunFacts | None = None) -> bytes:
     """Return the document; `run`, or the version alone, is in the properties of each suite. Control characters, which
     XML cannot hold, are written as their escapes."""
-    root = ET.Element("testsuites", _counts(title, suites))
+    root = ET.Element("testsuites", _counts(title(), suites))
     for suite in suites:
         part = ET.SubElement(root, "testsuite", _counts(suite.name, [suite]))
-        _add_properties(part, asdict(run) if run is not None else {"version": __version__})
+        properties = ET.SubElement(part, "properties")
+        for name, value in (asdict(run) if run is not None else {"version": __version__}).items():
+            ET.SubElement(properties, "property", {"name": name, "value": _line(str(value))})
         for case in suite.cases:
             _add(part, suite, case)
     ET.indent(root)
@@ -233,25 +212,20 @@ def junit(title: str, suites: Sequence[Suite], run: RunFacts | None = None) -> b
 
 
 def _counts(name: str, suites: Sequence[Suite]) -> dict[str, str]:
-    errors = sum(one.errors for one in suites)
+    cases = [case for suite in suites for case in suite.cases]
+    errors = sum(case.is_error for case in cases)
     return {
         "name": _line(name),
-        "tests": str(sum(len(one.cases) for one in suites)),
-        "failures": str(sum(one.failures for one in suites) - errors),
+        "tests": str(len(cases)),
+        "failures": str(sum(not case.ok for case in cases) - errors),
         "errors": str(errors),
-        "skipped": str(sum(one.skipped for one in suites)),
-        "time": _seconds(sum(case.duration_s for one in suites for case in one.cases)),
+        "skipped": str(sum(bool(case.skipped) for case in cases)),
+        "time": _seconds(sum(case.duration_s for case in cases)),
     }
 
 
 def _seconds(duration_s: float) -> str:
     return f"{duration_s:.3f}" if duration_s else "0"
-
-
-def _add_properties(part: ET.Element, values: Mapping[str, object]) -> None:
-    properties = ET.SubElement(part, "properties")
-    for name, value in values.items():
-        ET.SubElement(properties, "property", {"name": name, "value": _line(str(value))})
 
 
 def _add(part: ET.Element, suite: Suite, case: ReportCase) -> None:
@@ -266,16 +240,12 @@ def _add(part: ET.Element, suite: Suite, case: ReportCase) -> None:
     if not case.ok:
         kind = "error" if case.is_error else "failure"
         failure = ET.SubElement(element, kind, {"message": _line(case.message), "type": _line(case.code)})
-        failure.text = _text("\n".join((case.message, *case.details)))
+        failure.text = _for_xml(printable("\n".join((case.message, *case.details))))
 
 
 def _line(text: str) -> str:
-    return _NOT_IN_XML.sub(_escaped, whole_line(text))
+    return _for_xml(whole_line(text))
 
 
-def _text(text: str) -> str:
-    return _NOT_IN_XML.sub(_escaped, printable(text))
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+def _for_xml(text: str) -> str:
+    return _NOT_IN_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

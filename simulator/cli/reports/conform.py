@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 
 from simulator import __version__
@@ -11,13 +10,15 @@ from simulator.cli.output import printable_json
 from simulator.cli.reports import html
 from simulator.cli.reports.cases import ReportCase, Suite, junit, unwritable, write_file
 from simulator.cli.usage import CannotStart
+from simulator.contract.register import assumptions
 from simulator.shortened import whole_line
 from simulator.staging.conform.findings import ConformReport, Outcome, Result, assume_block
+from simulator.staging.conform.run import all_checks, all_questions
 
 MARKS: dict[Outcome, str] = {"passed": "ok     ", "departs": "DIFFERS", "not exercised": "-      "}
 
 
-def refuse_unwritable(title: str, *paths: Path | None) -> None:
+def refuse_unwritable(*paths: Path | None) -> None:
     """Raise `CannotStart` for a file that cannot be written, before anything is asked."""
     for path in filter(None, paths):
         try:
@@ -27,23 +28,21 @@ def refuse_unwritable(title: str, *paths: Path | None) -> None:
             if is_new:  # the service may not answer
                 file.unlink()
         except OSError as error:
-            raise CannotStart(unwritable(title, path, error)) from None
+            raise CannotStart(unwritable(path, error)) from None
 
 
-def write_files(
-    title: str, made: ConformReport, junit_file: Path | None, json_file: Path | None, html: Path | None
-) -> bool:
+def write_files(made: ConformReport, junit_file: Path | None, json_file: Path | None, html: Path | None) -> bool:
     """Write the files; False when one could not be written, which is reported."""
-    writers = ((junit_file, partial(_as_junit, title)), (json_file, _as_json), (html, as_html))
-    written = [write_file(title, path, make(made)) for path, make in writers if path is not None]
+    writers = ((junit_file, _as_junit), (json_file, _as_json), (html, as_html))
+    written = [write_file(path, make(made)) for path, make in writers if path is not None]
     return all(written)
 
 
-def _as_junit(title: str, made: ConformReport) -> bytes:
+def _as_junit(made: ConformReport) -> bytes:
     """Return a suite for each section of SPEC, in the order of the checks."""
     sections = dict.fromkeys(result.section for result in made.results)
     cases = {section: tuple(_case(one) for one in made.results if one.section == section) for section in sections}
-    return junit(title, [Suite(f"SPEC {section}", found) for section, found in cases.items()])
+    return junit([Suite(f"SPEC {section}", found) for section, found in cases.items()])
 
 
 def _case(result: Result) -> ReportCase:
@@ -85,19 +84,14 @@ def line_of(result: Result) -> str:
 
 def names() -> str:
     """Return all checks, then all questions, each with the section of SPEC that it is about."""
-    from simulator.contract.register import assumptions
-    from simulator.staging.conform.run import all_checks, all_questions
-
     knobs = {one.id: one for one in assumptions()}
     checks = [(one.section, one.id, one.title) for one in all_checks()]
     questions = [(knobs[one.id].spec, one.id, knobs[one.id].question) for one in all_questions()]
-    rows = [["checks", *map(_row, checks)], ["questions", *map(_row, questions)]]
-    return "\n\n".join("\n".join(part) for part in rows)
-
-
-def _row(row: tuple[str, str, str]) -> str:
-    section, name, title = row
-    return f"  {section:<5} {name}: {title}"
+    parts = {"checks": checks, "questions": questions}
+    rows = {
+        heading: [f"  {section:<5} {name}: {title}" for section, name, title in part] for heading, part in parts.items()
+    }
+    return "\n\n".join("\n".join([heading, *lines]) for heading, lines in rows.items())
 
 
 def ending(report: ConformReport) -> Iterator[str]:
@@ -119,14 +113,13 @@ def _counts(report: ConformReport) -> str:
 
 def as_html(report: ConformReport) -> bytes:
     """Return the results as a page, departures first."""
-    results = sorted(report.results, key=lambda one: one.outcome != "departs")
-    parts = [html.table(("outcome", "section", "check"), map(_html_row, results))]
+    rows = []
+    for result in sorted(report.results, key=lambda one: one.outcome != "departs"):
+        why = [result.why] if result.why else []
+        texts = [f"{result.id}: {result.title}", *result.departures, *why, *result.notes]
+        outcome = html.mark(result.outcome, {"passed": "good", "departs": "bad"}.get(result.outcome, ""))
+        rows.append((outcome, html.text(result.section), html.lines(texts)))
+    parts = [html.table(("outcome", "section", "check"), rows)]
     if block := assume_block(report.learned):
         parts.append(f"<h2>For a scenario</h2>{html.block(block)}")
     return html.document("reseller-sim conform", report.target, f"<p>{html.text(_counts(report))}</p>", *parts).encode()
-
-
-def _html_row(result: Result) -> tuple[str, str, str]:
-    texts = [f"{result.id}: {result.title}", *result.departures, *([result.why] if result.why else []), *result.notes]
-    outcome = html.mark(result.outcome, {"passed": "good", "departs": "bad"}.get(result.outcome, ""))
-    return outcome, html.text(result.section), html.lines(texts)

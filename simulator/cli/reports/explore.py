@@ -6,32 +6,28 @@ import time
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from simulator.cli.output import echo, print_to_stderr
-from simulator.cli.reports.cases import UNWRITABLE, ReportCase, Suite
+from simulator.cli.output import echo
+from simulator.cli.reports.cases import ReportCase, Suite
 from simulator.cli.server_flags import ServerFlags
+from simulator.cli.usage import notify
 from simulator.domain.model.scenario import Scenario
-from simulator.explore.fault_findings import joined, quoted
+from simulator.explore.campaign import Campaign
+from simulator.explore.fault_findings import ExplorationReport, FaultFinding, Once, joined, quoted
+from simulator.explore.observation import RunOutcome
 from simulator.explore.run_scenario import Base, receiver_timeouts
+from simulator.explore.run_verdicts import RunVerdict
 from simulator.explore.runs import Setting
+from simulator.explore.trials import Trial
 from simulator.options import LOOPBACK
 from simulator.scenario.library import merged
 from simulator.scenario.reading.scenario_files import is_path
 from simulator.shortened import whole_line
 
-if TYPE_CHECKING:
-    from simulator.explore.campaign import Campaign
-    from simulator.explore.fault_findings import ExplorationReport, FaultFinding, Once
-    from simulator.explore.observation import RunOutcome
-    from simulator.explore.run_verdicts import RunVerdict
-    from simulator.explore.trials import Trial
-
-
 CODE = "explore"
 UNREPEATED = "it failed once and was not repeated, so it is not a finding"
 EVERY_S = 5.0
-SHOWN_MAX = 50
 
 
 class Screen:
@@ -41,9 +37,8 @@ class Screen:
         self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._shown_s = time.monotonic()
         self._runs = 0
-        self._found = 0
 
-    def begin(self, baseline: "RunOutcome", workers: int) -> None:
+    def begin(self, baseline: RunOutcome, workers: int) -> None:
         """Show the counts of the baseline."""
         seen = baseline.seen
         counts = (
@@ -54,10 +49,10 @@ class Screen:
         took = f"baseline: exit 0 in {baseline.duration_s:.1f} s"
         echo(f"{took}; {', '.join(counts)}; {_many(workers, 'worker')}")
 
-    def watching(self, campaign: "Campaign") -> "Callable[[Trial, RunVerdict], None]":
+    def watching(self, campaign: Campaign) -> Callable[[Trial, RunVerdict], None]:
         """Shows how far a campaign is, now and then."""
 
-        def show(trial: "Trial", verdict: "RunVerdict") -> None:
+        def show(trial: Trial, verdict: RunVerdict) -> None:
             self._runs += 1
             now = time.monotonic()
             if now - self._shown_s >= (1.0 if self._is_terminal else EVERY_S):
@@ -66,51 +61,44 @@ class Screen:
 
         return show
 
-    def found(self, finding: "FaultFinding") -> None:
+    def found(self, finding: FaultFinding) -> None:
         """Show a new finding."""
-        self._found += 1
-        if self._found > SHOWN_MAX:
-            return
         self._clear()
         echo(whole_line(f"FOUND {finding.text}"))
         for line in finding.lines:
             echo(whole_line(f"      {line}"))
         echo(whole_line(f"      {finding.command_line}"))
 
-    def once(self, once: "Once") -> None:
+    def once(self, once: Once) -> None:
         """Show what failed once and not again."""
         self._clear()
         echo(whole_line(f"no finding: {once.text}"))
         if once.path is not None:
             echo(whole_line(f"      reseller-sim replay {quoted(str(once.path))} --serve"))
 
-    def end(self, report: "ExplorationReport") -> None:
+    def end(self, report: ExplorationReport) -> None:
         """Show the result."""
         self._clear()
-        if self._found > SHOWN_MAX:
-            echo(f"and {self._found - SHOWN_MAX} more findings")
         for line in result(report):
             echo(line)
-        if report.no_storms and not sys.stdout.isatty():  # on a terminal it has just been read
-            print_to_stderr(f"reseller-sim explore: {_without_storms(report)}")
 
     def stopped(self) -> None:
         """Print that a signal ended the exploration, and how to resume."""
         self._clear()
-        print_to_stderr("reseller-sim explore: stopped; the same command with --resume passes over what has been run")
+        notify("stopped; the same command with --resume passes over what has been run")
 
     def _progress(self, text: str) -> None:
         if self._is_terminal:
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
         else:
-            print_to_stderr(f"reseller-sim explore: {text}")
+            notify(text)
 
     def _clear(self) -> None:
         if self._is_terminal:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def result(report: "ExplorationReport") -> Iterator[str]:
+def result(report: ExplorationReport) -> Iterator[str]:
     """Yield the result, a line each for single faults and storms, and for what else there is to know."""
     unmatched = f"; {report.untriggered} of them met nothing" if report.untriggered else ""
     tried = len(report.results)
@@ -124,14 +112,10 @@ def result(report: "ExplorationReport") -> Iterator[str]:
     if report.storms:
         yield f"storms: {report.storms - report.storms_failed} of {report.storms} survived"
     if report.no_storms:
-        yield _without_storms(report)
+        yield f"storms: none, {report.no_storms}"
 
 
-def _without_storms(report: "ExplorationReport") -> str:
-    return f"storms: none, {report.no_storms}"
-
-
-def _progress(report: "ExplorationReport", runs: int) -> str:
+def _progress(report: ExplorationReport, runs: int) -> str:
     tried, all_ = len(report.results), len(report.singles)
     failed = tried - report.survived
     if tried < all_:
@@ -143,7 +127,7 @@ def _many(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-def suites(report: "ExplorationReport") -> list[Suite]:
+def suites(report: ExplorationReport) -> list[Suite]:
     """Return every single fault as a case, and what storms have found."""
     by_words = {one.failure.faults[0].words: one for one in report.findings if not one.is_of_storm}
     singles = []
@@ -167,7 +151,7 @@ def suites(report: "ExplorationReport") -> list[Suite]:
     return [Suite("single faults", tuple(singles)), *([Suite("storms", tuple(storms))] if storms else [])]
 
 
-def suites_when_stopped(report: "ExplorationReport") -> list[Suite]:
+def suites_when_stopped(report: ExplorationReport) -> list[Suite]:
     """Return the suites of an exploration that a signal has ended. Faults that were not run are skipped, and a failed
     case says so."""
     if not report.singles:
@@ -181,24 +165,19 @@ def suites_when_stopped(report: "ExplorationReport") -> list[Suite]:
     return [*suites(report), Suite(CODE, (ReportCase("stopped", ok=False, message=text, code=CODE),))]
 
 
-def _failed(name: str, finding: "FaultFinding", duration_s: float) -> ReportCase:
+def _failed(name: str, finding: FaultFinding, duration_s: float) -> ReportCase:
     details = (*finding.lines, finding.command_line)
     return ReportCase(name, ok=False, message=finding.text, details=details, code=CODE, duration_s=duration_s)
-
-
-def exit_code(report: "ExplorationReport", *, is_written: bool) -> int:
-    """1 when something was found; else whether the result could be written."""
-    return 1 if report.findings else 0 if is_written else UNWRITABLE
 
 
 def base_of(flags: ServerFlags, out: Path, scenario: Scenario) -> tuple[Base, float]:
     """Return the base of all scenario files: the extended scenario, the clock and seed of the flags (so `exec` does not
     need these flags), and the timeout of receivers. Also return the rate of the clock."""
-    mode, rate = scenario.clock.mode, scenario.clock.rate
-    if flags.clock is not None:
-        mode, rate = flags.clock.mode, flags.clock.rate
+    mode, rate = flags.clock or (scenario.clock.mode, scenario.clock.rate)
     rate = rate if mode == "xN" else 1.0
-    clock: dict[str, Any] = {"mode": mode, **({"rate": _number(rate)} if mode == "xN" else {})}
+    clock: dict[str, Any] = {"mode": mode}
+    if mode == "xN":
+        clock["rate"] = int(rate) if rate == int(rate) else Decimal(str(rate))
     if flags.start is not None:
         clock["start"] = flags.start.isoformat()
     is_file = is_path(flags.scenario) or Path(flags.scenario).is_file()
@@ -206,10 +185,6 @@ def base_of(flags: ServerFlags, out: Path, scenario: Scenario) -> tuple[Base, fl
     if is_file and not is_path(extends):
         extends = f"./{extends}"
     return Base(extends, clock, flags.seed, receiver_timeouts(scenario, rate)), rate
-
-
-def _number(rate: float) -> Any:
-    return int(rate) if rate == int(rate) else Decimal(str(rate))
 
 
 def about(setting: Setting, base: Base, flags: ServerFlags, timeout_s: float | None) -> dict[str, Any]:
@@ -235,11 +210,11 @@ def repeated(flags: ServerFlags) -> str:
         ("--tape-budget", flags.tape_budget, None),
         ("--scenarios", flags.scenarios, None),
     )
-    words = [word for name, value, usual in given if value != usual for word in (name, _text(value))]
+    words = []
+    for name, value, usual in given:
+        if value != usual:
+            text = format(Decimal(repr(value)).normalize(), "f") if isinstance(value, float) else str(value)
+            words += [name, text]
     words += [word for name in flags.allow_host for word in ("--allow-host", name)]
     words += ["--trust-forwarded"] if flags.trust_forwarded else []
     return f"{joined(words)} " if words else ""
-
-
-def _text(value: object) -> str:
-    return format(Decimal(repr(value)).normalize(), "f") if isinstance(value, float) else str(value)

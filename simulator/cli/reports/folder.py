@@ -1,9 +1,11 @@
 """The folder of a run: files about each of its sandboxes, and a page about all of them."""
 
 import re
+import shutil
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import reduce
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,13 +22,11 @@ from simulator.control.verdicts import coverage_shown as rendered_coverage
 from simulator.control.verdicts import expectations_shown as rendered_verdicts
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.expectations import Verdict
-from simulator.domain.model.transactions import Transaction
 from simulator.redaction import Mask
 from simulator.runtime.attempt_log import SentRequests
-from simulator.runtime.journal import Exchange, Journal
+from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.shortened import whole_line
 from simulator.wire.money import encode
 
 INDEX = "index.html"
@@ -35,20 +35,19 @@ FILES = ("journal.har", "payments.json", "callbacks.json", "audit.json", "covera
 
 _NAME = re.compile(r"[0-9]{3}-[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 SANDBOXES_MAX = 200
-PAYMENTS_MAX = 5_000
 
 
 def begin_folder(folder: Path) -> None:
     """Create the folder, or remove what an earlier report wrote there. Raises `CannotStart` when it cannot."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if _has_report(folder):
+        index = folder / INDEX
+        if index.is_file() and f"<title>{TITLE}</title>" in index.read_text("utf-8", "replace"):
             for path in filter(_is_of_report, list(folder.iterdir())):
-                _remove(path)
+                shutil.rmtree(path)
         (folder / INDEX).write_text(page((), (), UNFINISHED), "utf-8")
     except OSError as error:
-        text = f"reseller-sim exec: the folder {folder} cannot be written: {error.strerror}"
-        raise CannotStart(whole_line(text)) from None
+        raise CannotStart(f"the folder {folder} cannot be written: {error.strerror}") from None
 
 
 def write_why_not(folder: Path, message: str) -> None:
@@ -56,11 +55,6 @@ def write_why_not(folder: Path, message: str) -> None:
     with suppress(OSError, CannotStart):
         begin_folder(folder)
         (folder / INDEX).write_text(page((), (), *message.split("\n")), "utf-8")
-
-
-def _has_report(folder: Path) -> bool:
-    page = folder / INDEX
-    return page.is_file() and f"<title>{TITLE}</title>" in page.read_text("utf-8", "replace")
 
 
 def _is_of_report(path: Path) -> bool:
@@ -72,12 +66,6 @@ def _is_of_report(path: Path) -> bool:
         and not path.is_symlink()
         and all(one.name in FILES and one.is_file() and not one.is_symlink() for one in path.iterdir())
     )
-
-
-def _remove(path: Path) -> None:
-    for name in FILES:
-        (path / name).unlink(missing_ok=True)
-    path.rmdir()
 
 
 class ReportFolder:
@@ -112,53 +100,40 @@ class ReportFolder:
         self._added += 1
         if self._added > SANDBOXES_MAX or self.error:
             return
-        try:
-            self._add(live, label, found, cases, audit, masks)
-        except OSError as error:
-            self.error = f"{error.filename or self._folder} cannot be written: {error.strerror}"
-
-    def _add(
-        self,
-        live: LiveSandbox,
-        label: str,
-        found: list[Verdict],
-        cases: Sequence[ReportCase],
-        audit: Mapping[str, Any],
-        masks: Mapping[str, Mask],
-    ) -> None:
         name = f"{self._added:03d}-{live.id}"
-        (self._folder / name).mkdir(exist_ok=True)
-        state, journal, mask = live.core.state, live.life_journal, masks[""]
-        sent = live.courier.sent
+        state, journal, mask, sent = live.core.state, live.life_journal, masks[""], live.courier.sent
         coverage = rendered_coverage(live.coverage())
-        transactions = list(islice(reversed(state.transactions.values()), PAYMENTS_MAX))[::-1]
         parts: tuple[Iterable[bytes], ...] = (
             map(mask.answer, har(exported(self._url, live.id, one, masks[one.owner]) for one in journal)),
-            _listed(mask, _stories(live, transactions, mask)),
+            _listed(mask, _stories(live, mask)),
             _listed(mask, (attempt_row(one, tried) for one in state.callbacks for tried in sent.begun_attempts(one))),
-            [_masked_by_all(masks, encode(audit))],
+            # An audit may quote a refused request with the credentials of another sandbox.
+            [reduce(lambda body, one: one.answer(body), masks.values(), encode(audit))],
             [mask.answer(encode(coverage))],
             [mask.answer(encode(rendered_verdicts(found)))],
         )
         contents = dict(zip(FILES, parts, strict=True))
-        for file, content in contents.items():
-            with (self._folder / name / file).open("wb") as target:
-                target.writelines(content)
+        try:
+            (self._folder / name).mkdir(exist_ok=True)
+            for file, content in contents.items():
+                with (self._folder / name / file).open("wb") as target:
+                    target.writelines(content)
+        except OSError as error:
+            self.error = f"{error.filename or self._folder} cannot be written: {error.strerror}"
+        latest = [story(state, sent, one, [], 0) for one in islice(reversed(state.transactions.values()), ROWS_MAX)]
+        requests = [row(one, mask) for one in islice(reversed(journal), ROWS_MAX)]
         made = section(
-            label=mask.text(label),
+            mask,
+            label=label,
             files={file: f"{name}/{file}" for file in contents},
             cases=cases,
-            payments=(
-                [_masked(mask, _payment(story(state, sent, one, [], 0))) for one in transactions[-ROWS_MAX:]],
-                len(state.transactions),
-            ),
-            callbacks=_latest_attempts(live, mask),
-            exchanges=(
-                [_masked(mask, _request(row(one, mask))) for one in islice(reversed(journal), ROWS_MAX)][::-1],
-                journal.last_n,
-            ),
-            coverage=mask.text(coverage_text(coverage, shown=str)),
-            notes=_left_out(journal, len(transactions), len(state.transactions)),
+            tables={
+                "Payments": (latest[::-1], len(state.transactions)),
+                "Callbacks": _latest_attempts(live),
+                "Requests": (requests[::-1], journal.last_n),
+            },
+            coverage=coverage_text(coverage, shown=str),
+            note=f"the journal had evicted the first {journal.left_out} requests" if journal.left_out else "",
         )
         self._sections.append(made)
 
@@ -180,43 +155,23 @@ def _listed(mask: Mask, rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
     yield b"\n]\n"
 
 
-def _stories(live: LiveSandbox, transactions: Iterable[Transaction], mask: Mask) -> Iterator[dict[str, Any]]:
+def _stories(live: LiveSandbox, mask: Mask) -> Iterator[dict[str, Any]]:
     """Yield each payment with all that belongs to it, the latest of its requests included."""
     by_trxid: dict[str, list[Exchange]] = {}
     for one in live.life_journal:
         by_trxid.setdefault(one.trxid, []).append(one)
-    for payment in transactions:
+    for payment in live.core.state.transactions.values():
         requests = by_trxid.get(payment.trxid, [])
         left_out = max(0, len(requests) - SHOWN_MAX)
         rows = [row(one, mask) for one in requests[-SHOWN_MAX:]]
         yield story(live.core.state, live.courier.sent, payment, rows, left_out)
 
 
-def _left_out(journal: Journal, written: int, payments: int) -> list[str]:
-    notes = []
-    if journal.left_out:
-        notes.append(f"the journal had evicted the first {journal.left_out} requests")
-    if payments > written:
-        notes.append(f"the first {payments - written} of {payments} payments are left out")
-    return notes
-
-
-def _request(one: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of the journal. Status 0, for a connection that was closed without an answer, becomes "no
-    answer"."""
-    return one | {"status": one["status"] or "no answer"}
-
-
-def _payment(one: dict[str, Any]) -> dict[str, Any]:
-    names = ("trxid", "refid", "product", "account", "amount", "status", "updated")
-    return {name: one[name] for name in names}
-
-
-def _latest_attempts(live: LiveSandbox, mask: Mask) -> Rows:
+def _latest_attempts(live: LiveSandbox) -> Rows:
     """Return the attempts of the latest callbacks; a callback without one is a row, too."""
     callbacks = live.core.state.callbacks
     latest = deque(callbacks, ROWS_MAX)
-    rows = [_masked(mask, row) for one in latest for row in _attempts(one, live.courier.sent)]
+    rows = [row for one in latest for row in _attempts(one, live.courier.sent)]
     others = len(callbacks) - len(latest) + callbacks.left_out
     return rows[-ROWS_MAX:], len(rows) + others
 
@@ -229,14 +184,3 @@ def _attempts(one: Callback, sent: SentRequests) -> Iterator[dict[str, Any]]:
         yield about | {"at": tried["at"], "attempt": tried["number"], "answer": answer}
     if not shown["attempts"]:
         yield about | {"at": "", "attempt": "", "answer": ""}
-
-
-def _masked_by_all(masks: Mapping[str, Mask], body: bytes) -> bytes:
-    """Redact the result of an audit, which may quote a refused request with the credentials of another sandbox."""
-    for mask in masks.values():
-        body = mask.answer(body)
-    return body
-
-
-def _masked(mask: Mask, one: dict[str, Any]) -> dict[str, Any]:
-    return {name: mask.text(value) if isinstance(value, str) else value for name, value in one.items()}

@@ -7,17 +7,21 @@ from string import Template
 from typing import Any
 
 from simulator import __version__
+from simulator.cli.audit import AUDIT, WARNING
 from simulator.cli.output import clock_time, printable
 from simulator.cli.reports.cases import ReportCase
-from simulator.cli.reports.verdicts import AUDIT, WARNING
+from simulator.redaction import Mask
 from simulator.shortened import whole_line
 
 TITLE = "reseller-sim: report of a run"
 ROWS_MAX = 200
 """The number of latest rows in a table of the page. The files have all rows."""
 
-TIMES = ("at", "updated")
-
+COLUMNS = {
+    "Payments": ("trxid", "refid", "product", "account", "amount", "status", "updated"),
+    "Callbacks": ("at", "refid", "status", "attempt", "answer", "state"),
+    "Requests": ("n", "at", "method", "path", "status", "rule", "fault", "error", "diagnosis", "trxid"),
+}
 Rows = tuple[Sequence[Mapping[str, Any]], int]  # the visible rows, and the number of all rows
 
 _PAGE = Path(__file__).with_name("page.html")
@@ -63,19 +67,22 @@ def page(sections: Sequence[str], notes: Iterable[str], *verdict: str) -> str:
 
 
 def section(
+    mask: Mask,
+    *,
     label: str,
     files: Mapping[str, str],
     cases: Sequence[ReportCase],
-    payments: Rows,
-    callbacks: Rows,
-    exchanges: Rows,
+    tables: Mapping[str, Rows],
     coverage: str,
-    notes: Iterable[str],
+    note: str,
 ) -> str:
-    """Return one sandbox: links to files, expectations, findings, the latest payments, callbacks and requests,
-    coverage."""
+    """Return one sandbox: links to files, expectations, findings, the latest rows of each of `COLUMNS`, coverage.
+    `cases` have no secrets any more."""
     links = ", ".join(f'<a href="{escape(whole_line(path))}">{text(name)}</a>' for name, path in files.items())
-    parts = [f"<h2>{text(label)}</h2><p>Files: {links or 'none'}</p>", *(f"<p>{text(one)}</p>" for one in notes)]
+    parts = [
+        f"<h2>{text(mask.text(label))}</h2><p>Files: {links or 'none'}</p>",
+        f"<p>{text(note)}</p>" if note else "",
+    ]
     expected = [one for one in cases if one.code not in (AUDIT, WARNING)]
     met = {True: mark("met", "good"), False: mark("not met", "bad")}
     rows = [(met[one.ok], text(f"{one.file}:{one.line}" if one.file else ""), _said(one)) for one in expected]
@@ -86,12 +93,12 @@ def section(
     kept = {True: mark("warning"), False: mark("violated", "bad")}
     rows = [(kept[one.ok], text(one.name), _said(one)) for one in found]
     parts += [f"<h3>Audit</h3>{table(('', 'obligation', 'found'), rows)}"] if rows else []
-    names: tuple[str, ...] = ("trxid", "refid", "product", "account", "amount", "status", "updated")
-    parts.append(_latest("Payments", names, *payments))
-    parts.append(_latest("Callbacks", ("at", "refid", "status", "attempt", "answer", "state"), *callbacks))
-    names = ("n", "at", "method", "path", "status", "rule", "fault", "error", "diagnosis", "trxid")
-    parts.append(_latest("Requests", names, *exchanges))
-    parts.append(f"<details><summary>Coverage</summary>{block(coverage)}</details>")
+    for title, names in COLUMNS.items():
+        latest, total = tables[title]
+        more = f" (the latest {len(latest)} of {total})" if total > len(latest) else f" ({total})"
+        shown = [[text(mask.text(_cell(name, row[name]))) for name in names] for row in latest]
+        parts.append(f"<details><summary>{title}{more}</summary>{table(names, shown) if shown else ''}</details>")
+    parts.append(f"<details><summary>Coverage</summary>{block(mask.text(coverage))}</details>")
     return "\n".join(parts) + "\n"
 
 
@@ -99,8 +106,9 @@ def _said(case: ReportCase) -> str:
     return lines((case.message, *case.details))
 
 
-def _latest(title: str, names: Sequence[str], rows: Sequence[Mapping[str, Any]], total: int) -> str:
-    """Return the latest rows below a heading; times are shown to the second, the files have all of them."""
-    more = f" (the latest {len(rows)} of {total})" if total > len(rows) else f" ({total})"
-    shown = [[text(clock_time(str(row[name] or "")) if name in TIMES else row[name]) for name in names] for row in rows]
-    return f"<details><summary>{title}{more}</summary>{table(names, shown) if rows else ''}</details>"
+def _cell(name: str, value: Any) -> str:
+    """Return the text of a cell. Times are shown to the second, and status 0 means that the connection was closed
+    without an answer."""
+    if name in ("at", "updated"):
+        return clock_time(str(value or ""))
+    return "no answer" if name == "status" and value == 0 else "" if value is None else str(value)

@@ -1,46 +1,110 @@
-"""The verdict of `exec` on all of its sandboxes at the end of a run."""
+"""The verdict of `exec` on all of its sandboxes at the end of a run, and the file of their tapes."""
 
 import os
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import IO, Final
 
 from reseller_sim.exchange import proxy_hint
-from simulator.cli.output import print_to_stderr
-from simulator.cli.reports.cases import UNWRITABLE, ReportCase, Reports, RunFacts, Suite, all_ok
-from simulator.cli.reports.verdicts import (
-    AUDIT,
-    WARNING,
-    Lives,
-    Totals,
-    audit_cases,
-    expectation_cases,
-    without_secrets,
-)
-from simulator.shortened import whole_line
-
-if TYPE_CHECKING:
-    from simulator.cli.reports.folder import ReportFolder
-    from simulator.cli.reports.tapes import Tapes
-    from simulator.cli.server import Running
-    from simulator.redaction import Mask
-    from simulator.runtime.live_sandbox import LiveSandbox
-    from simulator.runtime.lives import Ending
-
+from simulator.cli.audit import AUDIT, WARNING, audit_cases
+from simulator.cli.reports.cases import UNWRITABLE, Reports, RunFacts, Suite
+from simulator.cli.reports.folder import ReportFolder, begin_folder, write_why_not
+from simulator.cli.reports.verdicts import Lives, Totals, expectation_cases, without_secrets
+from simulator.cli.server import Running
+from simulator.cli.usage import CannotStart, notify
+from simulator.control.verdicts import answer_of
+from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.player import RequestReplay
+from simulator.persistence.replay.tape_reader import LIVES_MAX
+from simulator.persistence.replay.tape_redaction import CannotMask, lines_without_secrets
+from simulator.persistence.replay.tape_writer import packed, tape_lines
+from simulator.redaction import Mask
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.lives import Ending
 
 WAITING_MAX: Final = 200
 """The maximum number of ended sandboxes that wait for their verdict. Beyond it the event loop waits."""
 
+SECRET_MODE: Final = 0o600
+"""The mode of a new file with secrets."""
+
+
+class Tapes:
+    """Writes each tape when its sandbox has ended. `error` says why the file cannot be written. `left_out` names the
+    missing tapes, with the reason and advice."""
+
+    def __init__(self, path: Path, *, shows_secrets: bool = False) -> None:
+        self._path = path
+        self._shows_secrets = shows_secrets
+        self._file: IO[bytes] | None = None
+        self.replayer: RequestReplay
+        """Rebuilds sandboxes without their secrets."""
+        self.error = ""
+        self.left_out: list[str] = []
+        self._lives = 0
+
+    def begin(self) -> None:
+        """Create the file, empty. Raises `CannotStart` when it cannot."""
+        try:
+            if self._shows_secrets:
+                self._path.touch(SECRET_MODE)  # keeps the mode of an existing file
+            self._file = self._path.open("wb")
+        except OSError as error:
+            raise CannotStart(f"the tape {self._path} cannot be written: {error.strerror}") from None
+
+    def not_run(self) -> None:
+        """Empty the file if it can be written, since this run cannot start and the file may have an earlier result."""
+        with suppress(OSError):
+            self._path.write_bytes(b"")
+
+    def add(self, life: LiveSandbox, at: datetime, ended: Ending) -> None:
+        """Append the tape of a life that was `ended` at this time of the sandbox, by what is not empty but at the end
+        of the run."""
+        if self._file is None:
+            return
+        if self._lives >= LIVES_MAX:
+            if self._lives == LIVES_MAX:
+                text = f"the file has the tapes of {LIVES_MAX} lives, which is the limit; run fewer tests at once"
+                self.left_out.append(f"{life.id} and the tapes of all later lives are missing: {text}")
+            self._lives += 1
+            return
+        tape = taken(life, at, ended)
+        try:
+            lines = tape_lines(tape) if self._shows_secrets else lines_without_secrets(tape, self.replayer)
+        except CannotMask as error:
+            text = "it is not in the file, --tape-secrets writes it with its secrets"
+            self.left_out.append(f"{life.id}: {error}; {text}")
+            return
+        self._lives += 1
+        try:
+            self._file.write(b"".join(packed(lines)))
+            self._file.flush()
+        except OSError as error:
+            self._fail(error)
+
+    def end(self) -> None:
+        """Close the file."""
+        if self._file is None:
+            return
+        try:
+            self._file.close()
+        except OSError as error:
+            self._fail(error)
+
+    def _fail(self, error: OSError) -> None:
+        self.error = self.error or f"the tape {self._path} cannot be written: {error.strerror}"
+        self._file = None
+
 
 class Judge:
-    """Judges each sandbox when it is deleted or reset, and the remaining sandboxes at the end of the run. Imports the
-    server's modules only in `follow`."""
+    """Judges each sandbox when it is deleted or reset, and the remaining sandboxes at the end of the run."""
 
     def __init__(
-        self, reports: Reports, folder: Path | None, *, audits: bool = False, tapes: "Tapes | None" = None
+        self, reports: Reports, folder: Path | None, *, audits: bool = False, tapes: Tapes | None = None
     ) -> None:
         self._reports = reports
         self._tapes = tapes
@@ -56,28 +120,31 @@ class Judge:
         """Mark all files as unfinished. Raises `CannotStart` for a file that cannot be written."""
         self._reports.begin()
         if self._path is not None:
-            from simulator.cli.reports.folder import begin_folder
-
             begin_folder(self._path)
         if self._tapes is not None:
             self._tapes.begin()
 
-    def follow(self, running: "Running", scenario: str) -> None:
-        """Judge the sandboxes of a server that is about to start from this scenario."""
+    def not_run(self, message: str) -> None:
+        """Write and print that there is no result, and why."""
+        self._reports.not_run(message)
+        if self._path is not None:
+            write_why_not(self._path, message)
+        if self._tapes is not None:
+            self._tapes.not_run()
 
+    def follow(self, running: Running, scenario: str) -> None:
+        """Judge the sandboxes of a server that is about to start from this scenario."""
         self._running = running
         if self._tapes is not None:
-            self._tapes.follow(running.app.replayer)
+            self._tapes.replayer = running.app.replayer
         self._scenario, self._seed = scenario, running.sandbox.seed
         self._began = datetime.now().astimezone().isoformat(timespec="seconds")
         self._lives, self._audited = Lives(), Lives()
         if self._path is not None:
-            from simulator.cli.reports.folder import ReportFolder
-
             self._folder = ReportFolder(self._path, running.app.sandboxes, running.url)
         running.app.sandboxes.on_ended = self._add
 
-    def _add(self, live: "LiveSandbox", ending: "Ending" = "") -> None:
+    def _add(self, live: LiveSandbox, ending: Ending = "") -> None:
         """Judge and write a sandbox in a worker thread, since this takes seconds for thousands of payments. The copy of
         the object keeps the sandbox's final state, which does not change any more."""
         self._got_request |= live.life_journal.last_n > 0
@@ -92,10 +159,8 @@ class Judge:
         self._waiting.append(self._worker.submit(self._add_life, life, ended, ending, label, masks))
 
     def _add_life(
-        self, life: "LiveSandbox", ended: datetime, ending: "Ending", label: str, masks: "Mapping[str, Mask]"
+        self, life: LiveSandbox, ended: datetime, ending: Ending, label: str, masks: Mapping[str, Mask]
     ) -> None:
-        from simulator.control.verdicts import answer_of
-
         if self._tapes is not None:
             self._tapes.add(life, ended, ending)
         found = self._lives.add(life, label)
@@ -103,7 +168,7 @@ class Judge:
         is_asked = self._audits and life.life_journal.last_n > 0
         audit = answer_of(life) if is_asked or self._folder is not None else {}
         if is_asked and not life.spec.is_audited:
-            self._totals.pass_over()
+            self._totals.passed_over += 1
         elif is_asked:
             audited = without_secrets(audit_cases(audit["obligations"]), life.secrets)
             self._totals.add(audited, has_reached_endpoint=life.counters.has_reached_endpoint)
@@ -121,25 +186,25 @@ class Judge:
         while self._waiting:
             self._waiting.popleft().result()
         if not self._got_request and not self._audits and (hint := proxy_hint(os.environ)):
-            print_to_stderr(f"reseller-sim exec: no sandbox got a request;{hint}")
+            notify(f"no sandbox got a request;{hint}")
         of_nothing = self._totals.of_nothing if self._audits else []
         suites = self._lives.suites(sandboxes.secrets) + self._audited.suites(sandboxes.secrets) + of_nothing
         is_written = self._is_written(suites, RunFacts(status, self._scenario, self._seed, self._began))
         if self._reports.is_text:
             _print(suites)
         if self._audits and not of_nothing:
-            print_to_stderr(f"reseller-sim exec: audit: {self._totals.text}")
+            notify(f"audit: {self._totals.text}")
         self._reports.show(suites, is_after_others=True)
         if self._tapes is not None:
             self._tapes.end()
             for lacking in self._tapes.left_out:
-                print_to_stderr(whole_line(f"reseller-sim exec: the tape of {lacking}"))
+                notify(f"the tape of {lacking}")
             if self._tapes.error:
-                print_to_stderr(whole_line(f"reseller-sim exec: {self._tapes.error}"))
-                is_written = False
+                notify(self._tapes.error)
+            is_written = is_written and not self._tapes.error
         if status:
             return status
-        return UNWRITABLE if not is_written else 0 if all_ok(suites) else 1
+        return UNWRITABLE if not is_written else 0 if all(suite.ok for suite in suites) else 1
 
     def _is_written(self, suites: Sequence[Suite], run: RunFacts) -> bool:
         """Write the files and the folder's page; whether that was possible."""
@@ -147,8 +212,7 @@ class Judge:
         if self._folder is None:
             return is_written
         self._folder.end(_verdict(self._lives, run, f"audit: {self._totals.text}" if self._audits else ""))
-        text = self._folder.error or f"report: {self._path}/index.html"
-        print_to_stderr(whole_line(f"reseller-sim exec: {text}"))
+        notify(self._folder.error or f"report: {self._path}/index.html")
         return is_written and not self._folder.error
 
 
@@ -161,18 +225,13 @@ def _verdict(lives: Lives, run: RunFacts, audit: str) -> str:
 
 
 def _print(suites: Sequence[Suite]) -> None:
-    for suite in suites:
-        for case in suite.cases:
-            if not case.ok:
-                _print_case(suite, case, "not as expected")
-            elif case.code == WARNING and case.message:
-                _print_case(suite, case, "warning")
-
-
-def _print_case(suite: Suite, case: ReportCase, verdict: str) -> None:
-    place = f"{case.file}:{case.line}: " if case.line else ""
-    if case.code in (AUDIT, WARNING):
-        place = f"{case.name.partition(':')[0]}: "
-    print_to_stderr(whole_line(f"reseller-sim exec: {verdict}: {suite.name}: {place}{case.message}"))
-    for line in case.details:
-        print_to_stderr(whole_line(f"reseller-sim exec:   {line}"))
+    """Print the cases that are not ok, and the warnings."""
+    for name, case in ((suite.name, case) for suite in suites for case in suite.cases):
+        if case.ok and not (case.code == WARNING and case.message):
+            continue
+        place = f"{case.file}:{case.line}: " if case.line else ""
+        if case.code in (AUDIT, WARNING):
+            place = f"{case.name.partition(':')[0]}: "
+        notify(f"{'warning' if case.ok else 'not as expected'}: {name}: {place}{case.message}")
+        for line in case.details:
+            notify(f"  {line}")
