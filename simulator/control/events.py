@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator, Callable
+from functools import lru_cache
 from math import inf
 from typing import Any, NamedTuple, TypeVar
 
@@ -11,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 
 from simulator.control import render, requests
 from simulator.control.access import access_of, still_allowed
-from simulator.control.deliveries import attempt, notification_row
+from simulator.control.deliveries import notification_row
 from simulator.control.filters import query_of
 from simulator.control.http import Forbidden, InvalidInput, sandbox_of, sandboxes_of
 from simulator.control.render import members
@@ -82,15 +83,19 @@ def _attempted(live: LiveSandbox, item: AttemptOutcome) -> tuple[str, Event]:
         kind, retries, method = "webhook", job.retry_limit, webhooks.METHOD
         fields = {"delivery": job.id, "event": job.event.id, "type": job.event.type, "reseller": job.reseller}
     tried = job.attempts[item.number - 1]
-    result = attempt(tried)
+    result = tried.result
+    assert result is not None, "an attempt is published when it has ended"
     fields |= {"method": method, "attempts_max": retries + 1}
-    fields |= {"url": redact_urls(job.url), "attempt": item.number, "state": tried.state}
-    fields |= {"ending": result["ending"], "answered": result["status"], "error": result["error"]}
+    fields |= {"url": _shown_url(job.url), "attempt": item.number, "state": tried.state}
+    fields |= {"ending": result.kind.value, "answered": result.status, "error": result.error}
     fields["next_due"] = render.moment(item.next_due)
     fields["duration_us"] = live.courier.times.duration_us(item.job, item.number)
-    sent = live.courier.sent.find(item.job, item.number)
+    sent = live.courier.sent.find(item.job, item.number) if live.courier.traces.by_key else None
     trace_id, _ = sent_trace(sent.headers) if sent is not None else ("", "")
     return kind, fields | ({"trace_id": trace_id} if trace_id else {})
+
+
+_shown_url = lru_cache(maxsize=512)(redact_urls)  # the jobs of a receiver have the same
 
 
 def _sent_message(sandboxes: Sandboxes, live: LiveSandbox, item: AttemptOutcome) -> Event | None:

@@ -19,7 +19,10 @@ from simulator.wire.timestamps import iso_utc_exact
 def members(record: Any, *names: str) -> dict[str, Any]:
     """Return members of a record by name, in the form of the control API: times in ISO 8601, spans in seconds, amounts
     as numbers, and enumerations as their values."""
-    return {name: _shown(getattr(record, name)) for name in names}
+    return {name: value if type(value := getattr(record, name)) in _PLAIN else _shown(value) for name in names}
+
+
+_PLAIN = frozenset({str, int, float, bool, type(None)})  # as most members are
 
 
 def _shown(value: Any) -> Any:
