@@ -24,7 +24,6 @@ from simulator.domain.handlers import (
     webhook_jobs,
 )
 from simulator.domain.model.domain_events import DomainEvent
-from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.scenario import Compiler, Scenario
 from simulator.domain.model.schedule import due_at
 from simulator.domain.reports import invariants
@@ -52,11 +51,6 @@ class Sandbox:
         sandbox = cls.__new__(cls)
         sandbox.state = State(scenario, seed, started, key_scope, compiler)
         return sandbox
-
-    def adopt(self, reseller: Reseller) -> None:
-        """Add a restored reseller, and enable the alerts of its wallet."""
-        self.state.resellers[reseller.code] = reseller
-        webhook_jobs.enable_alerts(self.state, reseller, None)
 
     def watch(self, publish: Callable[[DomainEvent], None]) -> None:
         """Publish all events to this listener from now on. The listener must not change the sandbox."""

@@ -48,7 +48,6 @@ SENTENCES: Mapping[DetailKind, tuple[str, ...]] = {
         "; did you mean {nearest}?",
     ),
     DetailKind.NO_NUMBER: ("amount {amount} is not a decimal number such as 10.50",),
-    DetailKind.TOO_LONG: ("amount has {length} characters; at most {most} are accepted",),
     DetailKind.TOO_MANY_DIGITS: (
         f"amount {{amount}} has more than {DIGITS_BEFORE_MAX} digits before the point or {DIGITS_AFTER_MAX} after it",
     ),

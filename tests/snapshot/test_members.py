@@ -53,7 +53,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         {"history": DERIVED, "refids": DERIVED},
     ),
     "Transactions": ("by_number", {}),
-    "Wallet": ("balance entries opening threshold", {"on_low": WAITERS, "_by_day": DERIVED}),
+    "Wallet": ("balance entries opening threshold", {"_by_day": DERIVED}),
     "Tape": (
         "_entries bytes left_out left_bytes",
         {

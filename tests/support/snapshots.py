@@ -33,7 +33,7 @@ OF_SERVERS = ("serial", "compiler", "publish", "_serials")
 def insides(live: LiveSandbox) -> Any:
     """Return all parts of a sandbox that determine its behaviour."""
     state = live.core.state
-    left_out = (*INDEXES, *ORDERLESS, *OF_SERVERS, *COPIES, "notifier", "home", "on_low", "scenario")
+    left_out = (*INDEXES, *ORDERLESS, *OF_SERVERS, *COPIES, "notifier", "home", "scenario")
     received = [(one.name, one.left_out, one.replied, one.program, list(one.received)) for one in live.inboxes]
     around = [live.journal, received, list(live.probed)]
     counters = live.counters.answers, live.counters.calls, live.counters.first, live.counters.notes

@@ -12,7 +12,7 @@ import msgspec
 from simulator.domain.model.catalog import FormField, Option, OptionList, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.likeness import nearest
-from simulator.domain.model.money import TEXT_CHARS_MAX, denotes_number, is_whole_cents, spelling
+from simulator.domain.model.money import denotes_number, is_whole_cents
 from simulator.domain.model.pricing import (
     account_source,
     amount_range,
@@ -142,8 +142,6 @@ def _bad_amount(draft: Draft, field: FormField | None, amount: Decimal) -> Detai
 
 def no_amount(sent: object) -> Detail:
     """Explain why `parse_amount` rejected the value sent."""
-    if (length := len(spelling(sent))) > TEXT_CHARS_MAX:
-        return detail(DetailKind.TOO_LONG, length=length, most=TEXT_CHARS_MAX)
     amount = f'"{sent}"' if isinstance(sent, str) else sent
     return detail(DetailKind.TOO_MANY_DIGITS if denotes_number(sent) else DetailKind.NO_NUMBER, amount=amount)
 

@@ -11,6 +11,7 @@ from decimal import Decimal
 import msgspec
 
 from simulator.domain.commands import CreatePayment
+from simulator.domain.handlers import webhook_jobs
 from simulator.domain.handlers.bill_lookup import bill_of, outstanding
 from simulator.domain.handlers.checks import Draft, check_account, check_amount, check_number
 from simulator.domain.handlers.extras import (
@@ -240,7 +241,10 @@ def _create(
         refusal = msgspec.structs.replace(refusal, remarks=said)
         return _refuse(state, refusal, reseller, product, rule.label, note)
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
-    entry = reseller.wallet.post(TRANSACTION, shared(-cost), now, f"{product.name} {command.account}", trxid)
+    wallet = reseller.wallet
+    entry = wallet.post(TRANSACTION, shared(-cost), now, f"{product.name} {command.account}", trxid)
+    if entry.balance < wallet.threshold <= entry.balance + cost:
+        webhook_jobs.alert(state, reseller, now)
     state.publish(LedgerPosting(reseller.code, entry))
     transaction = Transaction(
         trxid=trxid,

@@ -65,7 +65,8 @@ def create_reseller(state: State, start: ResellerStart) -> Reseller:
         overlay=start.overlay,
         created=state.now,
     )
-    webhook_jobs.enable_alerts(state, reseller, start.low_balance_threshold)
+    if start.low_balance_threshold is not None:
+        reseller.wallet.threshold = start.low_balance_threshold
     state.resellers[start.code] = reseller
     for key in start.keys:
         add_key(state, reseller, key)

@@ -3,7 +3,6 @@ low balance."""
 
 from datetime import datetime
 from decimal import Decimal
-from weakref import ref
 
 import msgspec
 
@@ -130,20 +129,6 @@ def _draw_secret(state: State, webhook: Webhook, code: str) -> None:
 THRESHOLD_MIN = Decimal(1)
 
 
-def enable_alerts(state: State, reseller: Reseller, threshold: Decimal | None) -> None:
-    """Alert whenever this reseller's wallet falls below its threshold; None for no threshold yet."""
-    owner, code, wallet = ref(state), reseller.code, reseller.wallet  # weakly, to avoid a reference cycle
-
-    def alert(entry: Entry) -> None:
-        alive = owner()
-        assert alive is not None, "its wallets are in it"
-        _alert(alive, alive.resellers[code], entry.at)
-
-    wallet.on_low = alert
-    if threshold is not None:
-        wallet.threshold = threshold
-
-
 def set_threshold(state: State, command: SetThreshold, now: datetime) -> Reseller:
     """Set a reseller's threshold. Raise `Unacceptable` below 1 and for fractions of a sen."""
     amount = command.amount
@@ -152,11 +137,12 @@ def set_threshold(state: State, command: SetThreshold, now: datetime) -> Reselle
     reseller = state.resellers[command.reseller]
     reseller.wallet.threshold = amount.quantize(CENT)
     if reseller.wallet.balance < amount and state.assumes("low-balance-at-setting", "alert"):
-        _alert(state, reseller, now)
+        alert(state, reseller, now)
     return reseller
 
 
-def _alert(state: State, reseller: Reseller, now: datetime) -> None:
+def alert(state: State, reseller: Reseller, now: datetime) -> None:
+    """E-mail a reseller that its balance is below its threshold."""
     wallet = reseller.wallet
     balance, threshold = f"RM {wallet.balance:.2f}", f"RM {wallet.threshold:.2f}"
     text = f"The balance of {reseller.code} is {balance}, below the threshold of {threshold}."

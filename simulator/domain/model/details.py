@@ -30,7 +30,6 @@ class DetailKind(StrEnum):
     UNSUPPORTED_EXTRAS = auto()
     IGNORED_EXTRAS = auto()
     NO_NUMBER = auto()
-    TOO_LONG = auto()
     TOO_MANY_DIGITS = auto()
     NOT_POSITIVE = auto()
     NOT_WHOLE = auto()

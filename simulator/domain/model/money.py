@@ -79,11 +79,6 @@ def parse_number(raw: object) -> Decimal | None:
     return None if value is not raw and type(raw) is Decimal and len(str(raw)) > TEXT_CHARS_MAX else value
 
 
-def spelling(raw: object) -> str:
-    """Return a string or JSON number as it was sent, except for the case, sign and leading zeros of an exponent."""
-    return str(raw) if isinstance(raw, str | int | Decimal) else ""
-
-
 def denotes_number(raw: object) -> bool:
     """Return whether the value is a number, including numbers with too many digits to be accepted."""
     if isinstance(raw, str):

@@ -1,7 +1,7 @@
 """The prepaid wallet with its ledger and its statement (SPEC 2.5, 4.17), and a reduced curve of its balance, which
 keeps the first and last balance and the extremes between them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -42,12 +42,10 @@ class Entry(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class Wallet:
-    """A balance that changes only through entries and that no payment takes below zero.
+    """A balance that changes only through entries and that no payment takes below zero. Falling below `threshold` is an
+    alert; a threshold of 0 disables it."""
 
-    `on_low` is called with the entry that takes the balance below `threshold`; a threshold of 0 disables it.
-    """
-
-    __slots__ = ("_by_day", "balance", "entries", "on_low", "opening", "threshold")
+    __slots__ = ("_by_day", "balance", "entries", "opening", "threshold")
 
     def __init__(self, opening: Decimal) -> None:
         self.opening = opening
@@ -55,21 +53,17 @@ class Wallet:
         self._by_day: DatedRecords[Entry, EntryType] = DatedRecords()
         self.entries = self._by_day.records
         self.threshold = ZERO
-        self.on_low: Callable[[Entry], None] | None = None
 
     def post(self, type_: EntryType, amount: Decimal, now: datetime, remarks: str, trxid: str = "") -> Entry:
         """Append a signed entry and return it."""
         assert type_ is TRANSACTION or amount >= ZERO, "only a transaction takes money out"
-        before, entries = self.balance, self.entries
-        balance = before + amount
+        balance, entries = self.balance + amount, self.entries
         assert balance >= ZERO, "a debit must be covered"
         self.balance = balance
         entry = Entry(
             id=len(entries) + 1, at=now, type=type_, amount=amount, balance=balance, remarks=remarks, trxid=trxid
         )
         self._append(entry)
-        if balance < self.threshold <= before and self.on_low:
-            self.on_low(entry)
         return entry
 
     def restore(self, entries: list[Entry], threshold: Decimal) -> None:

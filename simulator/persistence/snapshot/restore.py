@@ -135,7 +135,8 @@ class _Restore:
             opening, threshold = row.wallet
             wallet = Wallet(opening)
             wallet.restore(list(log_rows(self._parts, f"entries/{place}", Entry)), threshold)
-            self._live.core.adopt(RESELLERS.record(row, wallet=wallet))
+            reseller = RESELLERS.record(row, wallet=wallet)
+            state.resellers[reseller.code] = reseller
         keys = {key.key: key for reseller in state.resellers.values() for key in reseller.keys}
         state.keys.update({key: (state.resellers[code], keys[key]) for key, code in rest.keys})
         state.users.update({name: (state.resellers[code], user) for name, code, user in rest.users})
