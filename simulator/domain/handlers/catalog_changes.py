@@ -113,10 +113,7 @@ def _with_options(product: Product, wanted: Mapping[str, bool]) -> tuple[Product
 
 
 def _with_active(found: OptionList, wanted: Mapping[str, bool]) -> OptionList:
-    """Return the options with their new activity; without a difference, the same object, to keep its cached values
-    valid."""
-    if all(option.is_active == wanted.get(option.code, option.is_active) for option in found):
-        return found
+    """Return the options with their new activity."""
     return OptionList(
         msgspec.structs.replace(option, is_active=wanted.get(option.code, option.is_active)) for option in found
     )

@@ -57,8 +57,6 @@ CHECKS: tuple[Callable[[Draft], Refusal | None], ...] = (
     check_amount,
     check_plan_needed,
 )
-# Those that concern a product without extras, as most are.
-CHECKS_WITHOUT_EXTRAS = (check_account, check_number, check_amount)
 
 
 def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | PaymentRefused:
@@ -130,7 +128,7 @@ def _wanting(draft: Draft, reseller: Reseller, cost: Decimal) -> Detail | None:
 
 def _first_failure(draft: Draft) -> Refusal | None:
     """Return the refusal of the first check that fails; None when all pass."""
-    for check in CHECKS if draft.extras or draft.product.fulfillment.extras else CHECKS_WITHOUT_EXTRAS:
+    for check in CHECKS:
         if refusal := check(draft):
             return refusal
     return None

@@ -53,22 +53,15 @@ class Attempt(msgspec.Struct, gc=False):
 
 
 class Job(Protocol):
-    """A delivery job: a transaction callback or a webhook delivery. Jobs that share a `lane` and are due together are
-    sent sequentially."""
+    """A delivery job: a transaction callback or a webhook delivery. `id` is unique within the sandbox, `url` is an
+    http(s) URL or `inbox:NAME`. Jobs that share a `lane` and are due together are sent sequentially, in order."""
 
-    @property
-    def id(self) -> str:
-        """Return the job's id, unique within the sandbox."""
-        ...
-
-    @property
-    def url(self) -> str:
-        """Return the target: an http(s) URL or `inbox:NAME`."""
-        ...
+    id: str
+    url: str
 
     @property
     def lane(self) -> str:
-        """Return the lane; jobs with the same lane keep their order."""
+        """Return the lane of the job."""
         ...
 
 

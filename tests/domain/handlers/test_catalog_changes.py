@@ -91,7 +91,7 @@ def test_options_for_a_single_account_number_go_off_sale_too() -> None:
     done = change(box, options={"GOLD": False})
     assert [(one.field_id, one.after.code) for one in done.options] == [("amount", "GOLD")]
     assert [one.is_active for one in done.after.options_for["amount", "7"]] == [False, True]
-    assert done.after.options["amount"] is product.options["amount"]
+    assert done.after.options["amount"] == product.options["amount"]
 
 
 def test_an_inactive_product_is_refused_and_sold_again() -> None:
