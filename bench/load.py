@@ -152,16 +152,8 @@ class _Connection(asyncio.Protocol):
 
 
 def content_length(data: bytes, end: int) -> int:
-    """The Content-Length in the head that ends at `end`, or -1. Tries the common spellings first."""
-    at = data.find(b"\r\ncontent-length:", 0, end)
-    if at < 0:
-        at = data.find(b"\r\nContent-Length:", 0, end)
-    if at < 0:
-        at = data[:end].lower().find(b"\r\ncontent-length:")
-    if at < 0:
-        return -1
-    line_end = data.find(b"\r\n", at + 2, end)
-    value = data[at + 17 : line_end if line_end >= 0 else end].strip()
+    """The Content-Length in the head that ends at `end`, or -1."""
+    value = data[:end].lower().partition(b"\r\ncontent-length:")[2].partition(b"\r\n")[0].strip()
     return int(value) if value.isdigit() else -1
 
 
@@ -190,7 +182,9 @@ async def _sent(
     loop = asyncio.get_running_loop()
     shared = _Round(requests, str(status).encode(), connections)
     protocols = [(await loop.create_connection(lambda: _Connection(shared), host, port))[1] for _ in range(connections)]
-    with _collector_off():
+    gc.collect()
+    gc.disable()  # its own collections would show up as the server's latency
+    try:
         cpu, begun = time.process_time(), time.perf_counter()
         loop.call_later(seconds, shared.stop)
         for protocol in protocols:
@@ -198,6 +192,8 @@ async def _sent(
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(shared.done, seconds + GRACE_S)
         cpu = time.process_time() - cpu
+    finally:
+        gc.enable()
     for protocol in protocols:
         if protocol.waiting:
             protocol.abandon(f"no answer within {GRACE_S:g} s of the round's end")
@@ -233,14 +229,3 @@ def percentiles_ms(latencies_s: list[float]) -> tuple[float, float, float]:
         return only, only, only
     ranks = quantiles(latencies_s, n=1000, method="inclusive")
     return ranks[499] * 1e3, ranks[989] * 1e3, ranks[998] * 1e3
-
-
-@contextlib.contextmanager
-def _collector_off() -> Iterator[None]:
-    """The load generator's own garbage collections would show up as the server's latency."""
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()

@@ -14,6 +14,7 @@ from bench.rounds import Cell
 from bench.servers import ROOT, BenchError, Cores
 from bench.startup import Startup
 from bench.tail import Tail
+from release.commands import CannotMake
 
 LIBRARIES = ("uvicorn", "uvloop", "httptools", "msgspec", "starlette")
 
@@ -79,7 +80,7 @@ class Results:
         print(f"measuring {name}", file=sys.stderr, flush=True)
         try:
             work()
-        except (BenchError, OSError, ImportError, subprocess.SubprocessError) as error:
+        except (BenchError, CannotMake, OSError, ImportError, subprocess.SubprocessError) as error:
             self.failures.append(f"{name}: {error}")
 
     def tail(self, server: str, connections: int) -> Tail | None:

@@ -161,21 +161,16 @@ def stop(process: subprocess.Popen[bytes]) -> None:
         process.stdout.close()
 
 
-def ask(
-    server: Server, method: str, path: str, body: object = None, headers: dict[str, str] | None = None
-) -> dict[str, Any]:
+def ask(server: Server, method: str, path: str, body: object = None) -> dict[str, Any]:
     """One unsigned request, a control call mostly: the JSON object of a 2xx answer, else `BenchError`."""
     payload = None if body is None else json.dumps(body).encode()
-    sent = dict(headers or {})
-    if payload is not None:
-        sent["Content-Type"] = "application/json"
+    sent = {} if payload is None else {"Content-Type": "application/json"}
     if token := server.ready.get("control_token"):
-        sent.setdefault("Authorization", f"Bearer {token}")
+        sent["Authorization"] = f"Bearer {token}"
     try:
         response = exchange(method, server.url + path, payload, sent, READY_TIMEOUT_S)
     except Unanswered as error:
         raise BenchError(f"{method} {path} was not answered: {error}") from error
     if response.status // 100 != 2:
         raise BenchError(f"{method} {path} answered {response.status}: {response.body[:500]!r}")
-    decoded = json.loads(response.body or b"{}")
-    return decoded if isinstance(decoded, dict) else {"data": decoded}
+    return dict(json.loads(response.body or b"{}"))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from bench.installed import Installed, installed
 from bench.servers import BARE, ROOT, SIMULATOR, BenchError, Cores, ask, pinned, running
-from bench.workloads import client_of, is_balance, send_all
+from bench.workloads import client_of, has, send_all
 
 SETTLES_S = 3.0  # after the start the simulator imports what later requests need
 EXEC_TIMEOUT_S = 60.0
@@ -62,7 +62,7 @@ def signed_start(command: Sequence[str], cores: Cores, settles_s: float = 0.0) -
     """Seconds from a start of ours to its first signed answer, and its resident memory in MiB some time later."""
     with running(command, cores) as server:
         client = client_of(server)
-        send_all(client, [client.request("GET", "/v2/balance")], is_balance)
+        send_all(client, [client.request("GET", "/v2/balance")], has("data"))
         taken_s = time.perf_counter() - server.spawned
         time.sleep(settles_s)
         resident = server.resident_bytes()

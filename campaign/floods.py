@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -98,21 +98,27 @@ async def _nested_posts(trial: Subject, scale: float) -> int:
     return 2 * count
 
 
+@asynccontextmanager
+async def _opened(trial: Subject, sent: Iterable[bytes]) -> AsyncIterator[None]:
+    """Open a connection for each of these beginnings of a request, and abandon them all in the end."""
+    writers = []
+    for raw in sent:
+        with suppress(OSError, TimeoutError):
+            _, writer = await asyncio.open_connection(trial.server.host, trial.server.port)
+            writers.append(writer)
+            writer.write(raw)
+            await asyncio.wait_for(writer.drain(), 2)
+    yield
+    for writer in writers:
+        writer.transport.abort()
+
+
 async def _stalled_bodies(trial: Subject, scale: float) -> int:
     """Anonymous connections send nearly all of a large body, and then nothing."""
     count = max(10, int(60 * scale))
     head = plain("POST", "/v2/topup", b"", trial.server.netloc, f"Content-Length: {BODY}")
-    streams = []
-    for _ in range(count):
-        _, writer = await asyncio.open_connection(trial.server.host, trial.server.port)
-        streams.append(writer)
-        with suppress(OSError, TimeoutError):
-            writer.write(head)
-            writer.write(b"x" * (BODY - 100_000))
-            await asyncio.wait_for(writer.drain(), 2)
-    await asyncio.sleep(1)
-    for writer in streams:
-        writer.transport.abort()
+    async with _opened(trial, [head + b"x" * (BODY - 100_000)] * count):
+        await asyncio.sleep(1)
     return count
 
 
@@ -162,31 +168,19 @@ async def _rules(trial: Subject, scale: float) -> int:
 async def _waiters(trial: Subject, scale: float) -> int:
     """Many long polls on the journal while requests are made."""
     polls, count = max(10, int(100 * scale)), max(100, int(5_000 * scale))
-    waiting = []
-    for _ in range(polls):
-        _, writer = await asyncio.open_connection(trial.server.host, trial.server.port)
-        writer.write(trial.control("GET", f"{SANDBOX}/requests?path=/v2/topup&wait_for=1000000&timeout=300"))
-        waiting.append(writer)
-    async with trial.connections(1) as (connection,):
+    poll = trial.control("GET", f"{SANDBOX}/requests?path=/v2/topup&wait_for=1000000&timeout=300")
+    async with _opened(trial, [poll] * polls), trial.connections(1) as (connection,):
         for _ in range(count):
             await connection.ask(trial.client.request("GET", "/v2/balance"))
-    for writer in waiting:
-        writer.transport.abort()
     return count
 
 
 async def _idle_connections(trial: Subject, scale: float) -> int:
     """Connections that send half a head, or nothing."""
     count = max(50, int(2_000 * scale))
-    streams = []
-    for number in range(count):
-        with suppress(OSError):
-            _, writer = await asyncio.open_connection(trial.server.host, trial.server.port)
-            writer.write(b"GET /v2/balance HTTP/1.1\r\nX-Fill: " + b"x" * 8000 if number % 2 else b"")
-            streams.append(writer)
-    await asyncio.sleep(0.5)
-    for writer in streams:
-        writer.transport.abort()
+    half = b"GET /v2/balance HTTP/1.1\r\nX-Fill: " + b"x" * 8000
+    async with _opened(trial, [half if number % 2 else b"" for number in range(count)]):
+        await asyncio.sleep(0.5)
     return count
 
 

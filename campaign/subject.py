@@ -114,8 +114,7 @@ class Subject:
 
     def memory_kb(self) -> int:
         """The resident memory of the process."""
-        status = Path(f"/proc/{self.server.process.pid}/status").read_text()
-        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:"))
+        return (self.server.resident_bytes() or 0) // 1024
 
 
 def plain(method: str, target: str, body: bytes, host: str, *headers: str) -> bytes:
