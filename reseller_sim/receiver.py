@@ -4,7 +4,7 @@ import json
 import socket
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -69,9 +69,7 @@ def _members(text: str | bytes) -> dict[str, Any]:
 
 def from_inbox(item: Mapping[str, Any], path: str) -> Message:
     """Return a message of an inbox, as the control API shows it."""
-    headers: dict[str, str] = {}
-    for name, value in item["headers"]:
-        headers[name.lower()] = f"{headers[name.lower()]}, {value}" if name.lower() in headers else value
+    headers = {name.lower(): value for name, value in item["headers"]}
     at, body = datetime.fromisoformat(item["at"]), item["body"].encode()
     signature = UNCHECKED if "webhook-signature" in headers else UNSIGNED
     return Message(item["n"], at, item["method"], path, item["query"], headers, body, item.get("status"), signature)
@@ -106,7 +104,7 @@ class Receiver:
         self._count = self.left_out = 0
         self._changed = threading.Condition()
         self._is_closed = threading.Event()
-        self._server = _Server(self._take, self._is_closed)
+        self._server = _Server(self)
         threading.Thread(target=self._server.serve_forever, args=(0.05,), name="receiver", daemon=True).start()
 
     @property
@@ -202,15 +200,12 @@ class Receiver:
 
 
 class _Server(ThreadingTCPServer):
-    """Gives each message to `take`, which chooses its answer; delays end when `closed` is set."""
-
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, take: Callable[..., Reply], closed: threading.Event) -> None:
+    def __init__(self, receiver: Receiver) -> None:
         BaseServer.__init__(self, (LOOPBACK, 0), _Handler)
-        self.take = take
-        self.closed = closed
+        self.receiver = receiver
         self.socket = Socket()
         self.server_bind()
         self.server_activate()
@@ -239,8 +234,8 @@ class _Handler(BaseHTTPRequestHandler):
         if body is not None and len(body) < int(length):
             return None
         headers = {name.lower(): value for name, value in self.headers.items()}
-        reply = self.server.take(self.command, self.path, headers, body)
-        if not (reply.delay_s and self.server.closed.wait(reply.delay_s)) and not reply.disconnect:
+        reply = self.server.receiver._take(self.command, self.path, headers, body)
+        if not (reply.delay_s and self.server.receiver._is_closed.wait(reply.delay_s)) and not reply.disconnect:
             self._answer(reply)
         return None
 

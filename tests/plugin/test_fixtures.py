@@ -173,9 +173,9 @@ ERRORS = {
     "test_an_unknown_clock": "clock must be manual, real or a rate such as x60 or None, not 7 (int)",
     "test_a_clock_of_another_name": "did you mean 'manual'?",
     "test_credentials": "at credentials",
-    "test_audit": "audit must be True or False, not 'no' (str)",
+    "test_audit": "audit must be bool, not 'no' (str)",
     "test_an_empty_scenario": "scenario must be a bundled scenario's name",
-    "test_a_seed": "seed must be a whole number or None, not '7' (str)",
+    "test_a_seed": "seed must be int or None, not '7' (str)",
     "test_a_mistake_in_a_file": "line 3",
 }
 
