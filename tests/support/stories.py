@@ -277,7 +277,7 @@ def crowded(p: Player) -> None:
         for _ in range(PLACES):
             busy.enter_context(place(0))
         p.sim("POST", "/sandboxes", {})
-    waiting = f"{DEFAULT}/requests?wait_for=1&timeout=1"
+    waiting = f"{DEFAULT}/requests?wait_for=1&timeout=30"
     p.beside([("GET", waiting, None)] * 100, "GET", waiting)
 
 
