@@ -190,7 +190,8 @@ class RequestReader:
                 request.as_sent = url
                 request.target = origin_form(url)
                 if not url.startswith(b"/"):  # the host of an absolute URL overrides the header (RFC 9112 3.2.2)
-                    host = names[b"host"] = re.split(rb"[/?#]", url.partition(b"://")[2], maxsplit=1)[0]
+                    authority = re.split(rb"[/?#]", url.partition(b"://")[2], maxsplit=1)[0]
+                    host = names[b"host"] = authority.rpartition(b"@")[2]
                     request.headers = [(b"host", host), *(pair for pair in headers if pair[0] != b"host")]
             self.request = request
             self.requests.append(request)

@@ -56,7 +56,7 @@ def test_a_head_out_of_order_is_refused(packet: bytes) -> None:
 
 @pytest.mark.parametrize(
     ("target", "host"),
-    [("/a", b"a"), ("http://b:1/c?d", b"b:1"), ("HTTP://u@B", b"u@B"), ("https://[::1]?x", b"[::1]")],
+    [("/a", b"a"), ("http://b:1/c?d", b"b:1"), ("HTTP://u:p@B", b"B"), ("https://[::1]?x", b"[::1]")],
 )
 def test_the_host_of_an_absolute_url_overrides_the_header(target: str, host: bytes) -> None:
     (one,) = read(f"GET {target} HTTP/1.1\r\nX: 1\r\nHost: a\r\n\r\n".encode()).requests
