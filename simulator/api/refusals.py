@@ -15,7 +15,6 @@ from simulator.wire import error_bodies
 from simulator.wire.diagnoses import shown
 
 BODY_BOUND = f"at most {BODY_BYTES_MAX} bytes are read"
-NAME_CHARS_MAX = 100
 _VERSION = re.compile(r"^/v[0-9]+(?=/)")
 _CONTROL = re.compile(r"/_?sim+(?:/|$)")
 _PREFIX = re.compile(r"/s/[^/]+(?:/|$)", re.IGNORECASE)
@@ -155,4 +154,4 @@ def unknown_rule(call: ApiCall, name: str) -> Reply:
 
 def _shown(name: str) -> str:
     """Return client input for a message, truncated to the length of a name."""
-    return repr(shortened(name, NAME_CHARS_MAX, "…"))
+    return repr(shortened(name, ellipsis="…"))

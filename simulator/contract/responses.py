@@ -7,9 +7,7 @@ from simulator.contract.body import BadJson, decode_any
 from simulator.contract.openapi import load, path_pattern
 from simulator.contract.schemas import Schema, resolved_in
 from simulator.contract.validate import Validator, beginning
-from simulator.shortened import shortened
-
-PROBLEM_CHARS_MAX = 300
+from simulator.shortened import SENTENCE_CHARS_MAX, shortened
 
 MISTAKE = 500
 """The status of a mistake of ours, which any request may meet."""
@@ -87,7 +85,7 @@ def _shown(value: Any, dotted: str) -> str:
             value = value[token]
         else:
             return "absent"
-    return shortened(str(value) if not isinstance(value, str) else repr(value), PROBLEM_CHARS_MAX)
+    return shortened(str(value) if not isinstance(value, str) else repr(value), SENTENCE_CHARS_MAX)
 
 
 def described(whole: dict[str, Any], method: str, path: str, status: int) -> dict[str, Any] | None:

@@ -11,11 +11,10 @@ from simulator.domain.model.catalog import Money
 from simulator.domain.model.details import Detail, DetailKind
 from simulator.domain.model.money import DIGITS_AFTER_MAX, DIGITS_BEFORE_MAX, decimal_text
 from simulator.domain.model.transactions import Status
-from simulator.shortened import ELLIPSIS, QUOTED_CHARS_MAX, shortened
+from simulator.shortened import ELLIPSIS, QUOTED_CHARS_MAX, SENTENCE_CHARS_MAX, shortened
 from simulator.wire.money import amount_text
 from simulator.wire.payments import STATUS_NAMES
 
-SENTENCE_CHARS_MAX = 300
 ITEMS_MAX = 12
 
 SENTENCES: Mapping[DetailKind, tuple[str, ...]] = {
@@ -108,7 +107,7 @@ def sentence(detail: Detail) -> str:
     facts = {name: shown(value) for name, value in detail.facts.items()}
     parts = (part for part, names in _PARTS[detail.kind] if all(facts.get(name) for name in names))
     text = "".join(parts).format_map(facts)
-    return text if len(text) <= SENTENCE_CHARS_MAX else text[: SENTENCE_CHARS_MAX - len(ELLIPSIS)] + ELLIPSIS
+    return text if len(text) <= SENTENCE_CHARS_MAX else shortened(text, SENTENCE_CHARS_MAX - len(ELLIPSIS))
 
 
 def shown(value: object) -> str:

@@ -6,13 +6,13 @@ from typing import Any
 from simulator.contract.body import BadJson, decode_any
 from simulator.contract.openapi import load
 from simulator.contract.responses import (
-    PROBLEM_CHARS_MAX,
     described,
     media_type,
     undescribed,
     validator_of,
 )
 from simulator.contract.schemas import Schema, compiled, resolved_in
+from simulator.shortened import SENTENCE_CHARS_MAX
 
 EVENT_STREAM = "text/event-stream"
 """The media type of server-sent events. The schema describes the JSON data of each event."""
@@ -72,7 +72,7 @@ def _header_problems(whole: dict[str, Any], answer: dict[str, Any], headers: Map
             if wanted.get("required"):
                 yield f"the header {name} is missing"
         elif not validator_of(wanted["schema"]).is_valid(value):
-            yield f"the header {name} should not be {value[:PROBLEM_CHARS_MAX]!r}"
+            yield f"the header {name} should not be {value[:SENTENCE_CHARS_MAX]!r}"
 
 
 def _body_problems(wanted: Schema, body: bytes, is_text: bool) -> list[str]:
@@ -92,7 +92,7 @@ def _value_problems(wanted: Schema, value: Any) -> list[str]:
     checker = validator_of(wanted)
     if not checker.is_valid(value):
         return [
-            f"{'/'.join(map(str, error.instance_path)) or 'the body'}: {error.message[:PROBLEM_CHARS_MAX]}"
+            f"{'/'.join(map(str, error.instance_path)) or 'the body'}: {error.message[:SENTENCE_CHARS_MAX]}"
             for error in compiled(wanted).iter_errors(value)
         ]
     return [f"{where or 'the body'}: {name!r} is not in the contract" for where, name in undescribed(checker, value)]

@@ -11,7 +11,8 @@ from simulator.domain.model.catalog import Money
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.likeness import NAMES_MAX, nearest
 from simulator.domain.model.transactions import Status
-from simulator.wire.diagnoses import SENTENCE_CHARS_MAX, SENTENCES, sentence, shown
+from simulator.shortened import SENTENCE_CHARS_MAX
+from simulator.wire.diagnoses import SENTENCES, sentence, shown
 
 
 def test_every_kind_of_detail_has_a_sentence() -> None:
