@@ -19,7 +19,7 @@ from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.money import parse_amount
 from simulator.http_client.targets import reason_to_refuse
 from simulator.runtime.inboxes import INBOX_PATH
-from simulator.wire import account, error_bodies, webhooks
+from simulator.wire import account, error_bodies, webhook_bodies
 from simulator.wire.money import encode
 
 
@@ -63,7 +63,7 @@ def set_url(call: ApiCall) -> Reply:
 
 def read_webhook(call: ApiCall) -> Reply:
     """Return 200 with the webhook configuration, empty without a webhook."""
-    return Reply(200, webhooks.configuration(call.owner.webhook))
+    return Reply(200, webhook_bodies.configuration(call.owner.webhook))
 
 
 def put_webhook(call: ApiCall) -> Reply:
@@ -74,7 +74,7 @@ def put_webhook(call: ApiCall) -> Reply:
         return refuse_parameters({"url": [reason]})
     if call.sandbox.apply(SetWebhook(call.owner.code, url), call.now):
         return _with_secret(call)
-    return Reply(200, webhooks.url_alone(call.owner.webhook))
+    return Reply(200, webhook_bodies.url_alone(call.owner.webhook))
 
 
 def enable_webhook(call: ApiCall) -> Reply:
@@ -99,8 +99,8 @@ def remove_webhook(call: ApiCall) -> Reply:
 
 
 def _with_secret(call: ApiCall) -> Reply:
-    shown = webhooks.with_secret(call.owner.webhook)
-    masked = webhooks.with_secret(call.owner.webhook, masked=True)
+    shown = webhook_bodies.with_secret(call.owner.webhook)
+    masked = webhook_bodies.with_secret(call.owner.webhook, masked=True)
     return Reply(200, encode(shown), journaled=encode(masked))
 
 

@@ -13,7 +13,7 @@ from simulator.api.refusals import invalid_parameters, refuse_parameters
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.model.instants import instant, iso_day
 from simulator.domain.model.webhooks import REPLAYS_MAX, Delivery, ReplayRefused
-from simulator.wire import error_bodies, webhooks
+from simulator.wire import error_bodies, webhook_bodies
 
 PAGE_DEFAULT = 50
 _UNESCAPED_PLUS = re.compile(r"(T.*) (\d\d:?\d\d)$", re.ASCII)  # in a query that means a space
@@ -65,7 +65,7 @@ def replay(call: ApiCall) -> Reply:
     job = call.path_parameters["jobId"]
     outcome = _replayed(call, job)
     if isinstance(outcome, Delivery):
-        return Reply(200, webhooks.replayed(outcome))
+        return Reply(200, webhook_bodies.replayed(outcome))
     note(call, _explained(call, job, outcome))
     call.exchange.error = outcome.value
     if outcome is ReplayRefused.UNKNOWN:
@@ -74,7 +74,7 @@ def replay(call: ApiCall) -> Reply:
         return Reply(429, error_bodies.coded(outcome.value, _sentence(outcome)))
     if outcome is ReplayRefused.NO_WEBHOOK:
         return Reply(404, error_bodies.parameters(_sentence(outcome), {}))
-    return refuse_parameters({"jobId": [webhooks.REPLAY_REFUSALS[outcome]]})
+    return refuse_parameters({"jobId": [webhook_bodies.REPLAY_REFUSALS[outcome]]})
 
 
 def replay_bulk(call: ApiCall) -> Reply:
@@ -83,9 +83,9 @@ def replay_bulk(call: ApiCall) -> Reply:
     for job in call.fields["job_ids"]:
         outcome = _replayed(call, job)
         if isinstance(outcome, Delivery):
-            results.append(webhooks.bulk_done(job, outcome))
+            results.append(webhook_bodies.bulk_done(job, outcome))
         else:
-            results.append(webhooks.bulk_refused(job, webhooks.REPLAY_REFUSALS[outcome]))
+            results.append(webhook_bodies.bulk_refused(job, webhook_bodies.REPLAY_REFUSALS[outcome]))
             refused.append((job, outcome))
     note_some(call, (_explained(call, *one) for one in refused), len(refused), "failed")
     return Reply(200, {"results": results})
@@ -93,7 +93,7 @@ def replay_bulk(call: ApiCall) -> Reply:
 
 def _record(call: ApiCall, one: Delivery) -> dict[str, Any]:
     counts_attempts = call.sandbox.core.state.assumes("retry-count", "attempts")
-    return webhooks.record(one, counts_attempts=counts_attempts)
+    return webhook_bodies.record(one, counts_attempts=counts_attempts)
 
 
 def _replayed(call: ApiCall, job: str) -> Delivery | ReplayRefused:
@@ -110,11 +110,11 @@ def _explained(call: ApiCall, job: str, refused: ReplayRefused) -> str:
         assert found is not None, "only what is in the log has been replayed"
         counted = "all its deliveries and the console's replays count"
         return f"event {found.event.id} was replayed {REPLAYS_MAX} times; {counted}"
-    return webhooks.REPLAY_REFUSALS[refused]
+    return webhook_bodies.REPLAY_REFUSALS[refused]
 
 
 def _sentence(refused: ReplayRefused) -> str:
-    text = webhooks.REPLAY_REFUSALS[refused]
+    text = webhook_bodies.REPLAY_REFUSALS[refused]
     return f"{text[0].upper()}{text[1:]}."
 
 

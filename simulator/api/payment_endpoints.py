@@ -16,7 +16,7 @@ from simulator.domain.model.catalog import Product
 from simulator.domain.model.transactions import PaymentRefused, Reason
 from simulator.domain.queries import NEW_VERSION, older
 from simulator.runtime.lives import NO_QUOTAS
-from simulator.wire import bills, payments
+from simulator.wire import bill_answers, payments
 from simulator.wire.payments import network_status
 
 NO_EXTRAS: Mapping[str, object] = {}
@@ -172,7 +172,7 @@ def show_bill(call: ApiCall) -> Reply:
         explain(call, outcome.detail, outcome.rule)
         return _refused_bill(call, outcome)
     explain(call, outcome.detail)
-    return Reply(200, bills.bill(outcome.bill, fields["product"], call.now))
+    return Reply(200, bill_answers.bill(outcome.bill, fields["product"], call.now))
 
 
 def invalid_bill(call: ApiCall, problems: Problems) -> Reply:
@@ -184,7 +184,7 @@ def invalid_bill(call: ApiCall, problems: Problems) -> Reply:
 def _refused_bill(call: ApiCall, refused: BillRefused) -> Reply:
     call.exchange.error = str(refused.error)
     product = call.fields.get("product", "")
-    return Reply(400, bills.refusal(refused, product if isinstance(product, str) else "", call.now))
+    return Reply(400, bill_answers.refusal(refused, product if isinstance(product, str) else "", call.now))
 
 
 def show_network(call: ApiCall) -> Reply:

@@ -26,7 +26,7 @@ from simulator.runtime.attempt_log import SentRequests
 from simulator.runtime.journal import Tally
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.probes import PROBES, ImpossibleProbe, ProbeResult, ReceiverProbe, send_probe
-from simulator.wire import webhooks
+from simulator.wire import webhook_bodies
 from simulator.wire.payments import CALLBACK_STATUS_NAMES
 
 ATTEMPTS_MAX = 1_000
@@ -126,7 +126,7 @@ def delivery_row(one: Delivery, sent: SentRequests) -> dict[str, Any]:
         "url": redact_urls(one.url),
         "replays": one.event.replays,
         "retry_limit": one.retry_limit,
-        "event": webhooks.event(one.event),
+        "event": webhook_bodies.event(one.event),
         "attempts": [attempt(each) for each in sent.begun_attempts(one)],
     }
 
@@ -170,7 +170,7 @@ async def replay(request: Request) -> Response:
 
 
 def _refused(reason: ReplayRefused) -> Response:
-    return error(HTTP_STATUSES.get(reason, 409), reason.value, webhooks.REPLAY_REFUSALS[reason])
+    return error(HTTP_STATUSES.get(reason, 409), reason.value, webhook_bodies.REPLAY_REFUSALS[reason])
 
 
 _PROBES_BY_NAME = {probe.name: probe for probe in PROBES}

@@ -24,7 +24,7 @@ from simulator.runtime.events import Action, EventLog, EventPosition, EvictedEve
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.traces import sent_trace
-from simulator.wire import webhooks
+from simulator.wire import webhook_bodies
 from simulator.wire.money import encode
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
@@ -80,7 +80,7 @@ def _attempted(live: LiveSandbox, item: AttemptOutcome) -> tuple[str, Event]:
         fields = members(job.transaction, "refid", "trxid", "reseller") | {"callback": job.id}
         fields["status"] = CALLBACK_STATUS_NAMES[job.result.status]
     else:
-        kind, retries, method = "webhook", job.retry_limit, webhooks.METHOD
+        kind, retries, method = "webhook", job.retry_limit, webhook_bodies.METHOD
         fields = {"delivery": job.id, "event": job.event.id, "type": job.event.type, "reseller": job.reseller}
     tried = job.attempts[item.number - 1]
     result = tried.result

@@ -26,7 +26,7 @@ from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.build import build_reseller
 from simulator.wire.money import number
-from simulator.wire.webhooks import SECRET_SHOWN_CHARS
+from simulator.wire.webhook_bodies import SECRET_SHOWN_CHARS
 
 
 def _code(request: Request, live: LiveSandbox) -> str:

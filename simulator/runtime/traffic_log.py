@@ -13,7 +13,7 @@ from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.wire import outbound, webhooks
+from simulator.wire import outbound, webhook_bodies
 from simulator.wire.traffic import Call, Headers, Notification
 
 SLICE = 500
@@ -122,7 +122,7 @@ def _request(job: Job) -> OutgoingRequest:
     if isinstance(job, Callback):
         return outbound.callback(job, "")
     assert isinstance(job, Delivery)
-    return OutgoingRequest(webhooks.METHOD, job.url, body=outbound.event_body(job.event))
+    return OutgoingRequest(webhook_bodies.METHOD, job.url, body=outbound.event_body(job.event))
 
 
 def _seen(job: Job, request: OutgoingRequest, result: AttemptResult, at: datetime) -> Notification:

@@ -6,7 +6,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.delivery_attempts import OutgoingRequest
 from simulator.domain.model.webhooks import Delivery, Event, Signature
-from simulator.wire import payments, webhooks
+from simulator.wire import payments, webhook_bodies
 from simulator.wire.money import encode, number
 from simulator.wire.webhook_signature import signed
 
@@ -34,12 +34,12 @@ def webhook(job: Delivery, scheme: Signature, at: datetime, source_address: str)
         ("Content-Type", "application/json"),
         *signed(scheme, job.webhook.secret, job.event.id, at, body),
     )
-    return OutgoingRequest(webhooks.METHOD, job.url, headers, body)
+    return OutgoingRequest(webhook_bodies.METHOD, job.url, headers, body)
 
 
 def event_body(event: Event) -> bytes:
     """Return the body of an event, the same in every attempt."""
-    return encode(webhooks.event(event))
+    return encode(webhook_bodies.event(event))
 
 
 def _query(job: Callback) -> str:

@@ -12,7 +12,7 @@ from simulator.api import admission
 from simulator.auth.signature import MESSAGES
 from simulator.domain.model.webhooks import ReplayRefused
 from simulator.server.http_limits import REFUSALS
-from simulator.wire.webhooks import REPLAY_REFUSALS
+from simulator.wire.webhook_bodies import REPLAY_REFUSALS
 from tools.tables import cell, markdown
 
 ABOUT = """<!-- Generated from simulator/ by `make docs`; change it there. -->

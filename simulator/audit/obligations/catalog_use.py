@@ -11,7 +11,7 @@ from simulator.audit.client_traffic import BILL, BILLERS, Fetch, OptionsPage, Tr
 from simulator.audit.reading import header, shown, text
 from simulator.auth import headers as names
 from simulator.domain.model.bills import BillError
-from simulator.wire.bills import ERRORS
+from simulator.wire.bill_answers import ERRORS
 from simulator.wire.traffic import Call
 
 _OF_A_CODE = re.compile("unknown|option code", re.IGNORECASE)

@@ -28,7 +28,7 @@ from simulator.domain.model.catalog import (
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.webhooks import CatalogEntry, WebhookPolicy, WebhookStart
 from simulator.domain.sandbox import Sandbox
-from simulator.wire import webhooks
+from simulator.wire import webhook_bodies
 from tests.support.worlds import (
     START,
     fire_due,
@@ -155,7 +155,7 @@ def test_each_event_is_a_delivery_to_the_scenarios_target_in_the_shape_of_the_co
     assert len({one.event.id for one in deliveries}) == len(deliveries) == sum(len(case[2]) for case in CASES)
     for one in deliveries:
         assert (one.url, one.webhook.secret, one.reseller) == ("inbox:catalog", secret, "")
-        assert validator("catalog-event").problems(webhooks.event(one.event)) == {}
+        assert validator("catalog-event").problems(webhook_bodies.event(one.event)) == {}
 
 
 def test_an_event_of_an_option_names_its_field_and_product() -> None:
@@ -163,7 +163,7 @@ def test_an_event_of_an_option_names_its_field_and_product() -> None:
     box.state.catalog = with_options(lambda old: OptionList((msgspec.structs.replace(old[0], label="Five"), *old[1:])))
     publish(box.state, BEFORE, START)
     (one,) = box.state.deliveries
-    data = webhooks.event(one.event)["data"]
+    data = webhook_bodies.event(one.event)["data"]
     assert (data["product_code"], data["field_id"], data["code"], data["label"]) == ("CARD", "amount", "CARD-5", "Five")
     assert len(one.webhook.secret) == 64
 
@@ -198,7 +198,7 @@ def test_a_published_product_has_the_loss_risk_of_its_options() -> None:
     change, *_ = changes(BEFORE, with_products(CARD=loss))
     box = box_with(WebhookStart("inbox:catalog"))
     published = emit(box.state, box.state.catalog_webhook, "", change.type, change.entry, START)
-    assert webhooks.event(published.event)["data"]["pricing"]["has_loss_risk"] is True
+    assert webhook_bodies.event(published.event)["data"]["pricing"]["has_loss_risk"] is True
 
 
 def test_a_loss_risk_that_ends_with_a_plan_is_published_for_the_product() -> None:
