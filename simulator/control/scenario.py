@@ -1,6 +1,11 @@
-"""`/_sim/scenarios`: lists, shows, saves and checks scenario files; and magic accounts."""
+"""`/_sim/scenarios`: lists, shows, saves and checks scenario files.
+
+Also the rules of the running sandbox with their counts, its magic accounts, and the answers and deliveries that rules
+hold.
+"""
 
 import re
+from pathlib import Path as FilePath
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
@@ -8,21 +13,39 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.contract.files import data_dir
+from simulator.contract.validate import validator
+from simulator.control import render
 from simulator.control.access import may_see_secrets, may_touch
-from simulator.control.filters import query_of, refuse_other_parameters
-from simulator.control.http import InvalidInput, bytes_of, cursor_of, decoded, reply, sandbox_of
+from simulator.control.filters import query_of, refuse_other_parameters, waited
+from simulator.control.http import (
+    InvalidInput,
+    body_of,
+    bytes_of,
+    cursor_of,
+    decoded,
+    no_content,
+    page,
+    refuse_lost_sandbox,
+    reply,
+    sandbox_of,
+)
 from simulator.control.render import members
 from simulator.control.sandboxes import files_of, is_yaml, needed_files
+from simulator.domain.commands import AddRule, RemoveRule
+from simulator.domain.model.rules import Rule, RuleCount, ScenarioOrigin, SourceLine
 from simulator.runtime.background import in_background, place
+from simulator.runtime.holds import HELD_S_MAX
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.scenario.build import COMPILER
 from simulator.scenario.client_files import BUNDLED, FOLDER, ClientFiles, listed, save_text, text_of
 from simulator.scenario.library import BODY, CheckResult, check_text, end_column
+from simulator.scenario.lint.linter import NEVER_MATCHES, rule_findings
 from simulator.scenario.reading.load import load_text
 from simulator.scenario.reading.nodes import Problem, ScenarioError
-from simulator.scenario.reading.scenario_files import ScenarioFolder, Unreadable
+from simulator.scenario.reading.scenario_files import ScenarioFolder, Unreadable, bundled_path, is_path
 from simulator.scenario.yaml import block
 
 SUGGESTED: Final = re.compile(r"\(did you mean '([^']+)'\?\)")
-CHECK: Final = "check"  # the last part of a path that has a method of its own, and no scenario's name
 LINE_CHARS_MAX: Final = 10_000  # per line that is searched for the end of a value
 
 
@@ -38,9 +61,7 @@ async def list_all(request: Request) -> Response:
 
 async def show(request: Request) -> Response:
     """Return the source text of a scenario."""
-    if request.path_params["name"] == CHECK:
-        raise HTTPException(405)
-    name, wanted = request.path_params["name"], query_of(request, "scenario-query").get("source")
+    name, wanted = _file_name(request), query_of(request, "scenario-query").get("source")
     with place(0):
         found = await in_background(text_of, name, wanted, _folder(request))
     if found.source != BUNDLED:
@@ -51,9 +72,7 @@ async def show(request: Request) -> Response:
 async def save(request: Request) -> Response:
     """Save a text in the folder of `--scenarios`, if a sandbox can be created from it and the file has not changed
     meanwhile."""
-    name = request.path_params["name"]
-    if name == CHECK:
-        raise HTTPException(405)
+    name = _file_name(request)
     refuse_other_parameters(request)
     may_touch(request, None)
     raw = await bytes_of(request)
@@ -84,6 +103,13 @@ async def schema(request: Request) -> Response:
     """Return the JSON Schema of scenario files, for completion in editors."""
     text = await in_background((data_dir("contracts") / "scenario.schema.json").read_bytes)
     return Response(text, media_type="application/json")
+
+
+def _file_name(request: Request) -> str:
+    name: str = request.path_params["name"]
+    if name == "check":  # a path of its own, which takes POST alone
+        raise HTTPException(405)
+    return name
 
 
 def _folder(request: Request) -> ScenarioFolder | None:
@@ -145,3 +171,92 @@ async def show_magic(request: Request) -> Response:
     outcomes = [{"digits": digits, "outcome": text} for digits, text in magic.outcomes.items()]
     durations = [{"digit": digit, "seconds": span.total_seconds()} for digit, span in magic.durations.items()]
     return reply({"outcomes": outcomes, "durations": durations})
+
+
+async def list_rules(request: Request) -> Response:
+    """List the rules in evaluation order, each with its source text, how often its `when` matched and how often it was
+    chosen."""
+    live = sandbox_of(request)
+    query, origin = query_of(request, "rules-query"), live.scenario.origin
+    listed = ((section, *entry) for section, book in live.core.state.books.items() for entry in book.counted_rules())
+    return reply(await page("rules", query, listed, lambda entry: _rule_row(origin, *entry)))
+
+
+def _rule_row(origin: ScenarioOrigin | None, section: str, rule: Rule[Any], count: RuleCount) -> dict[str, Any]:
+    row: dict[str, Any] = {"section": section, "id": rule.id, "name": rule.name or None, "fallback": rule.fallback}
+    written = rule.written()
+    text = None if written is None else "\n".join(block({section: [written]})) + "\n"
+    row["place"] = _place(rule.place, origin)
+    return row | {"matched": count.matched, "chosen": count.chosen, "rule": written, "yaml": text}
+
+
+def _place(one: SourceLine | None, origin: ScenarioOrigin | None) -> dict[str, Any] | None:
+    """Return the source line of a rule, with its file in `/_sim/scenarios`, if any."""
+    found = render.place(one)
+    if one is None or found is None:
+        return None
+    written: dict[str, str] | None = None
+    path = FilePath(one.file)
+    if one.file == str(bundled_path(path.stem)):
+        written = {"source": "bundled", "name": path.stem}
+    elif is_path(one.file) and not path.is_absolute() and (origin is None or origin.source == "folder"):
+        written = {"source": "folder", "name": one.file}
+    return found | {"scenario": written}
+
+
+async def add_rule(request: Request) -> Response:
+    """Insert a rule before all others, unless no request can meet it."""
+    live = sandbox_of(request)
+    raw = await bytes_of(request)
+    with place(len(raw)):
+        wanted = await in_background(decoded, raw, "rule-request")
+        findings = await in_background(_prepare, live, wanted)
+    refuse_lost_sandbox(request)
+    if never := [problem for problem in findings if problem.code in NEVER_MATCHES]:
+        raise ScenarioError(never)
+    rule: Rule[Any] = await live.submit(AddRule(wanted["section"], wanted["rule"]))
+    return reply({"id": rule.id, "warnings": [f"{one.path}: {one.message}" for one in findings]}, 201)
+
+
+def _prepare(live: LiveSandbox, wanted: dict[str, Any]) -> list[Problem]:
+    """Compile a rule for the command that will add it, and return the problems that `check` finds. Raises
+    `ScenarioError`."""
+    section, document, state = wanted["section"], wanted["rule"], live.core.state
+    COMPILER.prepare_rule(section, document, state.catalog.products, state.resellers, state.scenario.timelines)
+    is_manual, timeout = not live.clock.runs, live.scenario.limits.integration_timeout
+    return rule_findings(section, document, is_manual=is_manual, timeout=timeout)
+
+
+async def remove_rule(request: Request) -> Response:
+    """Remove a rule; transactions that began under it continue."""
+    live = sandbox_of(request)
+    await live.submit(RemoveRule(request.path_params["rule"]))
+    return no_content()
+
+
+async def list_holds(request: Request) -> Response:
+    """List the held items, first come first; with `wait_for`, wait until that many are held or the timeout passes."""
+    query = query_of(request, "holds-query")
+    live, name = sandbox_of(request), query.get("name", "")
+    holds = live.holds
+    complete = await waited(request, query, lambda: lambda: len(holds.of(name)), holds.notifier)
+    rows, now = [], live.clock.wall()
+    for held in holds.of(name):
+        waited_s = max(0.0, (now - held.wall).total_seconds())
+        row = render.members(held, "name", "kind", "what", "refid")
+        row |= {"job": held.job or None, "since": render.moment(held.since), "waited": round(waited_s, 3)}
+        rows.append(row | {"ends_in": round(max(0.0, HELD_S_MAX - waited_s), 3)})
+    return reply({"holds": rows, "complete": complete})
+
+
+async def release(request: Request) -> Response:
+    """Release the items that wait under a name: the first `count`, all by default."""
+    refuse_other_parameters(request)
+    wanted = await body_of(request, "release-request", may_be_empty=True)
+    count = int(wanted["count"]) if "count" in wanted else None
+    holds, name = sandbox_of(request).holds, request.path_params["name"]
+    readable = name.encode("utf-8", "replace").decode()  # bytes of a path that are not UTF-8 are lone surrogates
+    for text in validator("holds-query").problems({"name": readable}).get("name", ()):
+        raise InvalidInput(text, "name")
+    released = holds.release(name, count)
+    return reply({"released": released, "held": len(holds.of(name)) - released})

@@ -9,7 +9,7 @@ from typing import Final
 from simulator.api.routes import PathTable, routes
 from simulator.app import App
 from simulator.audit.client_traffic import Rate
-from simulator.control.verdicts import judged, rate_of
+from simulator.control.results import judged, rate_of
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.transactions import SETTLED, Status, Transaction
 from simulator.redaction import redact

@@ -18,7 +18,7 @@ from simulator.cli.main import VERBS
 from simulator.cli.output import printable, printable_body, printable_json
 from simulator.cli.reports.coverage import text
 from simulator.cli.server_flags import ServerFlags
-from simulator.control.verdicts import coverage_shown
+from simulator.control.results import coverage_shown
 from simulator.domain.model.rules import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
 from simulator.persistence.replay.head import taken

@@ -14,7 +14,7 @@ from simulator.cli.reports.folder import ReportFolder, begin_folder
 from simulator.cli.reports.judge import Judge
 from simulator.cli.reports.verdicts import expectation_cases
 from simulator.cli.server import Running
-from simulator.control.verdicts import answer_of
+from simulator.control.results import answer_of
 from simulator.runtime.expectation_verdicts import verdicts
 from tests.support.client import Client, running
 

@@ -16,7 +16,7 @@ from simulator.cli.reports.coverage import text
 from simulator.cli.reports.html import page, section
 from simulator.cli.reports.verdicts import Lives
 from simulator.cli.usage import PROGRAM
-from simulator.control.verdicts import coverage_shown
+from simulator.control.results import coverage_shown
 from simulator.domain.errors import DomainError
 from simulator.domain.model.outcomes import OUTCOMES, AnswerKind
 from simulator.domain.model.rules import RuleCount

@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Any
 
 from simulator.cli.server import Running
-from simulator.control.verdicts import coverage_shown
+from simulator.control.results import coverage_shown
 from simulator.redaction import redact
 from simulator.shortened import whole_line
 

@@ -17,9 +17,9 @@ from simulator.cli.usage import CannotStart
 from simulator.control.deliveries import attempt_row
 from simulator.control.deliveries import callback as rendered_callback
 from simulator.control.requests import exported, har, row
+from simulator.control.results import coverage_shown as rendered_coverage
+from simulator.control.results import expectations_shown as rendered_verdicts
 from simulator.control.transactions import SHOWN_MAX, story
-from simulator.control.verdicts import coverage_shown as rendered_coverage
-from simulator.control.verdicts import expectations_shown as rendered_verdicts
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.expectations import Verdict
 from simulator.redaction import Mask

@@ -16,7 +16,7 @@ from simulator.cli.reports.folder import ReportFolder, begin_folder, write_why_n
 from simulator.cli.reports.verdicts import Lives, Totals, expectation_cases, without_secrets
 from simulator.cli.server import Running
 from simulator.cli.usage import CannotStart, notify
-from simulator.control.verdicts import answer_of
+from simulator.control.results import answer_of
 from simulator.persistence.replay.head import taken
 from simulator.persistence.replay.player import RequestReplay
 from simulator.persistence.replay.tape_reader import LIVES_MAX
