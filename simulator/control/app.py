@@ -1,7 +1,7 @@
 """The control API as an ASGI application: its route table, its guard, and the redaction of its answers."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,8 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from simulator.control import (
@@ -37,6 +39,7 @@ from simulator.control.http import (
     on_scenario_error,
     on_unexpected,
     refusal,
+    sandbox_of,
 )
 from simulator.control.sandboxes import Servers
 from simulator.domain.errors import DomainError
@@ -46,6 +49,7 @@ from simulator.persistence.rewinding import Rewinder
 from simulator.redaction import redact_urls
 from simulator.runtime.background import in_background
 from simulator.runtime.inboxes import INBOX_PATH
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.operations import Operations, report
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.traces import caller, trace_of
@@ -59,7 +63,9 @@ DOCS_PATH = "/_sim/docs"
 OPEN_PATHS = (HEALTH_PATH, READY_PATH, "/openapi.json", "/_sim/openapi.json", DOCS_PATH, "/", "/_sim", "/_sim/")
 OPEN_PREFIXES = (INBOX_PATH, DOCS_PATH + "/", pages.FILES_PATH + "/", *pages.PAGE_PREFIXES)
 SANDBOXES_PATH = "/_sim/sandboxes/"
-ONE = SANDBOXES_PATH + "{sandbox}"
+
+
+SandboxEndpoint = Callable[[Request, LiveSandbox], Awaitable[Response]]
 
 
 class AnyMethod(Route):
@@ -70,9 +76,22 @@ class AnyMethod(Route):
         self.methods = set()
 
 
+class SandboxRoute(Route):
+    """A route below a sandbox, which its endpoint gets."""
+
+    def __init__(self, path: str, endpoint: SandboxEndpoint, method: str, *, is_masked: bool = True) -> None:
+        async def answer(request: Request) -> Response:
+            return await endpoint(request, sandbox_of(request))
+
+        super().__init__(SANDBOXES_PATH + "{sandbox}" + path, answer, methods=[method])
+        self.is_masked = is_masked
+
+
 class Unmasked(Route):
     """A route whose answers are not masked: they return credentials to callers that may create them, are the same for
     all callers, or mask themselves."""
+
+    is_masked = False
 
 
 ROUTES = [
@@ -89,63 +108,63 @@ ROUTES = [
     Route("/_sim/scenarios/{name}", scenario.save, methods=["PUT"]),
     Unmasked("/_sim/sandboxes", sandboxes.list_all, methods=["GET"]),
     Unmasked("/_sim/sandboxes", sandboxes.create, methods=["POST"]),
-    Unmasked(ONE, sandboxes.show, methods=["GET"]),
-    Route(ONE, sandboxes.delete, methods=["DELETE"]),
-    Unmasked(ONE + "/reset", sandboxes.reset, methods=["POST"]),
-    Route(ONE + "/marks", tapes.list_marks, methods=["GET"]),
-    Route(ONE + "/marks", tapes.add_mark, methods=["POST"]),
-    Route(ONE + "/marks/{mark}", tapes.remove_mark, methods=["DELETE"]),
-    Unmasked(ONE + "/rewind", tapes.rewind, methods=["POST"]),
-    Route(ONE + "/clock", clock.show, methods=["GET"]),
-    Route(ONE + "/clock", clock.put, methods=["PUT"]),
-    Route(ONE + "/clock/advance", clock.advance, methods=["POST"]),
-    Route(ONE + "/clock/advance", clock.stop, methods=["DELETE"]),
-    Route(ONE + "/due", clock.list_due, methods=["GET"]),
-    Route(ONE + "/holds", scenario.list_holds, methods=["GET"]),
-    Route(ONE + "/holds/{name}/release", scenario.release, methods=["POST"]),
-    Route(ONE + "/rules", scenario.list_rules, methods=["GET"]),
-    Route(ONE + "/rules", scenario.add_rule, methods=["POST"]),
-    Route(ONE + "/rules/{rule}", scenario.remove_rule, methods=["DELETE"]),
-    Route(ONE + "/magic", scenario.show_magic, methods=["GET"]),
-    Route(ONE + "/network/{product}", catalog.put_network, methods=["PUT"]),
-    Route(ONE + "/resellers", resellers.list_all, methods=["GET"]),
-    Unmasked(ONE + "/resellers", resellers.add, methods=["POST"]),
-    Route(ONE + "/resellers/{code}/deposits", resellers.deposit, methods=["POST"]),
-    Route(ONE + "/resellers/{code}/settings", resellers.change_settings, methods=["PATCH"]),
-    Unmasked(ONE + "/resellers/{code}/api-keys", resellers.add_api_key, methods=["POST"]),
-    Route(ONE + "/resellers/{code}/api-keys/{key}", resellers.revoke_api_key, methods=["DELETE"]),
-    Route(ONE + "/catalog", catalog.list_products, methods=["GET"]),
-    Route(ONE + "/catalog/products/{code}", catalog.change_product, methods=["PATCH"]),
-    Route(ONE + "/catalog/categories/{id}", catalog.change_category, methods=["PATCH"]),
-    Route(ONE + "/catalog/groups/{id}", catalog.change_group, methods=["PATCH"]),
-    Route(ONE + "/explain", explain.explain, methods=["POST"]),
-    Route(ONE + "/requests", requests.list_all, methods=["GET"]),
-    Route(ONE + "/requests.har", requests.as_har, methods=["GET"]),
-    Unmasked(ONE + "/requests/{n}.curl", requests.as_curl, methods=["GET"]),
-    Route(ONE + "/requests/{n}", requests.show, methods=["GET"]),
-    Route(ONE + "/requests/{n}/replay", requests.replay, methods=["POST"]),
-    Route(ONE + "/transactions", transactions.list_all, methods=["GET"]),
-    Route(ONE + "/transactions/{trxid}", transactions.show, methods=["GET"]),
-    Route(ONE + "/transactions/{trxid}/callbacks", deliveries.send_callback, methods=["POST"]),
-    Route(ONE + "/figures", results.show_figures, methods=["GET"]),
-    Route(ONE + "/ledger", resellers.list_ledger, methods=["GET"]),
-    Route(ONE + "/callbacks", deliveries.list_callbacks, methods=["GET"]),
-    Route(ONE + "/deliveries", deliveries.list_deliveries, methods=["GET"]),
-    Route(ONE + "/deliveries/{job}", deliveries.show_delivery, methods=["GET"]),
-    Route(ONE + "/deliveries/{job}/replay", deliveries.replay, methods=["POST"]),
-    Route(ONE + "/probes", deliveries.send_probes, methods=["POST"]),
-    Route(ONE + "/notifications", deliveries.list_notifications, methods=["GET"]),
+    SandboxRoute("", sandboxes.show, "GET", is_masked=False),
+    Route(SANDBOXES_PATH + "{sandbox}", sandboxes.delete, methods=["DELETE"]),
+    SandboxRoute("/reset", sandboxes.reset, "POST", is_masked=False),
+    SandboxRoute("/marks", tapes.list_marks, "GET"),
+    SandboxRoute("/marks", tapes.add_mark, "POST"),
+    SandboxRoute("/marks/{mark}", tapes.remove_mark, "DELETE"),
+    SandboxRoute("/rewind", tapes.rewind, "POST", is_masked=False),
+    SandboxRoute("/clock", clock.show, "GET"),
+    SandboxRoute("/clock", clock.put, "PUT"),
+    SandboxRoute("/clock/advance", clock.advance, "POST"),
+    SandboxRoute("/clock/advance", clock.stop, "DELETE"),
+    SandboxRoute("/due", clock.list_due, "GET"),
+    SandboxRoute("/holds", scenario.list_holds, "GET"),
+    SandboxRoute("/holds/{name}/release", scenario.release, "POST"),
+    SandboxRoute("/rules", scenario.list_rules, "GET"),
+    SandboxRoute("/rules", scenario.add_rule, "POST"),
+    SandboxRoute("/rules/{rule}", scenario.remove_rule, "DELETE"),
+    SandboxRoute("/magic", scenario.show_magic, "GET"),
+    SandboxRoute("/network/{product}", catalog.put_network, "PUT"),
+    SandboxRoute("/resellers", resellers.list_all, "GET"),
+    SandboxRoute("/resellers", resellers.add, "POST", is_masked=False),
+    SandboxRoute("/resellers/{code}/deposits", resellers.deposit, "POST"),
+    SandboxRoute("/resellers/{code}/settings", resellers.change_settings, "PATCH"),
+    SandboxRoute("/resellers/{code}/api-keys", resellers.add_api_key, "POST", is_masked=False),
+    SandboxRoute("/resellers/{code}/api-keys/{key}", resellers.revoke_api_key, "DELETE"),
+    SandboxRoute("/catalog", catalog.list_products, "GET"),
+    SandboxRoute("/catalog/products/{code}", catalog.change_product, "PATCH"),
+    SandboxRoute("/catalog/categories/{id}", catalog.change_category, "PATCH"),
+    SandboxRoute("/catalog/groups/{id}", catalog.change_group, "PATCH"),
+    SandboxRoute("/explain", explain.explain, "POST"),
+    SandboxRoute("/requests", requests.list_all, "GET"),
+    SandboxRoute("/requests.har", requests.as_har, "GET"),
+    SandboxRoute("/requests/{n}.curl", requests.as_curl, "GET", is_masked=False),
+    SandboxRoute("/requests/{n}", requests.show, "GET"),
+    SandboxRoute("/requests/{n}/replay", requests.replay, "POST"),
+    SandboxRoute("/transactions", transactions.list_all, "GET"),
+    SandboxRoute("/transactions/{trxid}", transactions.show, "GET"),
+    SandboxRoute("/transactions/{trxid}/callbacks", deliveries.send_callback, "POST"),
+    SandboxRoute("/figures", results.show_figures, "GET"),
+    SandboxRoute("/ledger", resellers.list_ledger, "GET"),
+    SandboxRoute("/callbacks", deliveries.list_callbacks, "GET"),
+    SandboxRoute("/deliveries", deliveries.list_deliveries, "GET"),
+    SandboxRoute("/deliveries/{job}", deliveries.show_delivery, "GET"),
+    SandboxRoute("/deliveries/{job}/replay", deliveries.replay, "POST"),
+    SandboxRoute("/probes", deliveries.send_probes, "POST"),
+    SandboxRoute("/notifications", deliveries.list_notifications, "GET"),
     Unmasked("/_sim/events", events.of_all, methods=["GET"]),
-    Unmasked(ONE + "/events", events.of_sandbox, methods=["GET"]),
-    Unmasked(ONE + "/tape", tapes.show, methods=["GET"]),
-    Route(ONE + "/invariants", sandboxes.invariants, methods=["GET"]),
-    Route(ONE + "/coverage", results.show_coverage, methods=["GET"]),
-    Route(ONE + "/audit", results.show_audit, methods=["GET"]),
-    Route(ONE + "/expectations", results.show_expectations, methods=["GET"]),
-    Route(ONE + "/inbox", inboxes.list_all, methods=["GET"]),
-    Route(ONE + "/inbox/{name}", inboxes.show, methods=["GET"]),
-    Route(ONE + "/inbox/{name}", inboxes.set_replies, methods=["PUT"]),
-    Route(ONE + "/inbox/{name}", inboxes.clear, methods=["DELETE"]),
+    SandboxRoute("/events", events.of_sandbox, "GET", is_masked=False),
+    SandboxRoute("/tape", tapes.show, "GET", is_masked=False),
+    SandboxRoute("/invariants", sandboxes.invariants, "GET"),
+    SandboxRoute("/coverage", results.show_coverage, "GET"),
+    SandboxRoute("/audit", results.show_audit, "GET"),
+    SandboxRoute("/expectations", results.show_expectations, "GET"),
+    SandboxRoute("/inbox", inboxes.list_all, "GET"),
+    SandboxRoute("/inbox/{name}", inboxes.show, "GET"),
+    SandboxRoute("/inbox/{name}", inboxes.set_replies, "PUT"),
+    SandboxRoute("/inbox/{name}", inboxes.clear, "DELETE"),
     AnyMethod(INBOX_PATH + "{sandbox}/{name}", inboxes.receive),
 ]
 
@@ -162,7 +181,7 @@ PAGES = [
 ]
 
 
-UNMASKED = frozenset(route.endpoint for route in ROUTES if isinstance(route, Unmasked))
+UNMASKED = frozenset(route.endpoint for route in ROUTES if not getattr(route, "is_masked", True))
 ERRORS_FROM = 400
 SLICE_BYTES = 16 * 1024
 LONG_BYTES = 256 * 1024

@@ -7,23 +7,23 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.control.filters import query_of, refuse_other_parameters, sandbox_query
-from simulator.control.http import body_of, cursor_of, page, reply, sandbox_of
+from simulator.control.filters import list_query, query_of, refuse_other_parameters
+from simulator.control.http import body_of, cursor_of, page, reply
 from simulator.domain.commands import ChangeProduct, ChangeTree, SetNetwork
 from simulator.domain.model.catalog import Money, Product, ProductChange, TreeChange, TreeKind
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.schedule import NetworkStatus
 from simulator.domain.queries import last_updated, product_of, reseller_of, resellers_with_own
 from simulator.domain.state import State
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.sections.catalog_section import build_changes, build_tree_changes
 from simulator.wire.catalog import adjustment, overlay_body, product_body, tree_part
 from simulator.wire.money import number
 from simulator.wire.timestamps import iso_utc_exact
 
 
-async def change_product(request: Request) -> Response:
+async def change_product(request: Request, live: LiveSandbox) -> Response:
     """Change a product for all resellers, or with `?reseller=` for a single reseller."""
-    live = sandbox_of(request)
     query = query_of(request, "product-change-query")
     state, code = live.core.state, request.path_params["code"]
     product = product_of(state, code)
@@ -59,9 +59,8 @@ def _value(product: Product, name: str) -> Any:
     return getattr(product, name)
 
 
-async def _change_tree(kind: TreeKind, request: Request) -> Response:
+async def _change_tree(kind: TreeKind, request: Request, live: LiveSandbox) -> Response:
     """Change a category or a group for all resellers."""
-    live = sandbox_of(request)
     refuse_other_parameters(request)
     state, id_ = live.core.state, request.path_params["id"]
     state.catalog.part(kind, id_)
@@ -81,9 +80,9 @@ change_category = partial(_change_tree, TreeKind.CATEGORY)
 change_group = partial(_change_tree, TreeKind.GROUP)
 
 
-async def list_products(request: Request) -> Response:
+async def list_products(request: Request, live: LiveSandbox) -> Response:
     """Return a page of products in catalog order, including hidden and inactive ones."""
-    live, query = sandbox_query(request, "sandbox-catalog-query")
+    query = list_query(request, live, "sandbox-catalog-query")
     state = live.core.state
     buyer = state.resellers.get(query.get("reseller", ""))
     places = {category.id: group.name for group in state.catalog.groups for category in group.categories}
@@ -116,9 +115,9 @@ def _amount(money: Money | None) -> Any:
     return number(money.amount) if money else None
 
 
-async def put_network(request: Request) -> Response:
+async def put_network(request: Request, live: LiveSandbox) -> Response:
     """Set the status from now on, overriding the scenario's timeline."""
-    live, product = sandbox_of(request), request.path_params["product"]
+    product = request.path_params["product"]
     product_of(live.core.state, product)
     wanted = await body_of(request, "network-request")
     status = NetworkStatus(wanted["status"])

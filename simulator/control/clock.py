@@ -10,16 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control.filters import query_of, refuse_other_parameters
-from simulator.control.http import (
-    InvalidInput,
-    body_of,
-    cursor_of,
-    page,
-    parse_times,
-    refuse_lost_sandbox,
-    reply,
-    sandbox_of,
-)
+from simulator.control.http import InvalidInput, body_of, cursor_of, page, parse_times, refuse_lost_sandbox, reply
 from simulator.control.render import members, moment
 from simulator.domain import commands
 from simulator.domain.agenda import AgendaItem, AgendaResult, CaseDue, StepDue, TimelineStep
@@ -71,14 +62,13 @@ def _moved(live: LiveSandbox, name: str) -> Action:
     return Action(name, clock.now(), clock.mode if name == "clock_set" else "", clock.mode, clock.rate)
 
 
-async def show(request: Request) -> Response:
+async def show(request: Request, live: LiveSandbox) -> Response:
     """Return mode, time, rate, and due items."""
-    return reply(_shown(sandbox_of(request)))
+    return reply(_shown(live))
 
 
-async def put(request: Request) -> Response:
+async def put(request: Request, live: LiveSandbox) -> Response:
     """Change mode, rate or time; time never decreases."""
-    live = sandbox_of(request)
     wanted = await body_of(request, "clock-request")
     rate = float(wanted["rate"]) if "rate" in wanted else None
     mode = "xN" if "mode" not in wanted and rate is not None else wanted.get("mode")
@@ -88,9 +78,8 @@ async def put(request: Request) -> Response:
     return reply(_shown(live))
 
 
-async def advance(request: Request) -> Response:
+async def advance(request: Request, live: LiveSandbox) -> Response:
     """Advance time, deliveries included, and report what happened."""
-    live = sandbox_of(request)
     wanted = await body_of(request, "advance-request")
     target = None
     now = live.clock.now()
@@ -115,9 +104,8 @@ def _time(live: LiveSandbox, wanted: dict[str, Any], name: str) -> datetime:
     return now if at < now <= latest else at
 
 
-async def stop(request: Request) -> Response:
+async def stop(request: Request, live: LiveSandbox) -> Response:
     """Stop the running advance after its current step. Raises `Conflict` when none runs."""
-    live = sandbox_of(request)
     refuse_other_parameters(request)
     running = live.driver.advancing
     if running is None:
@@ -151,9 +139,8 @@ PLACES_MAX = 5_000
 """The limit of agenda places to scan, including the places of cancelled items."""
 
 
-async def list_due(request: Request) -> Response:
+async def list_due(request: Request, live: LiveSandbox) -> Response:
     """List the due items, earliest first; `left_out` counts the items beyond the end of the list."""
-    live = sandbox_of(request)
     query = query_of(request, "due-query")
     if cursor_of(query) > LISTED_MAX:
         text = f"cursor is after the first {LISTED_MAX}, the most that this lists; later items appear as time passes"

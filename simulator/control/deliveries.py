@@ -10,8 +10,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.control.filters import query_of, sandbox_query, waited
-from simulator.control.http import InvalidInput, body_of, cursor_of, error, page, reply, sandbox_of
+from simulator.control.filters import list_query, query_of, waited
+from simulator.control.http import InvalidInput, body_of, cursor_of, error, page, reply
 from simulator.control.render import members
 from simulator.domain.commands import ReplayDelivery, SendCallback
 from simulator.domain.model.callbacks import Callback
@@ -81,16 +81,14 @@ def _attempts(callbacks: Iterable[Callback], sent: SentRequests, cursor: int) ->
             yield from ((one, tried) for tried in sent.begun_attempts(one) if _place(one, tried) > cursor)
 
 
-async def send_callback(request: Request) -> Response:
+async def send_callback(request: Request, live: LiveSandbox) -> Response:
     """Send the callback of a payment's present status again now."""
-    live = sandbox_of(request)
     repeat: Callback = await live.submit(SendCallback(request.path_params["trxid"]))
     return reply(callback(repeat, live.courier.sent), 201)
 
 
-async def list_callbacks(request: Request) -> Response:
+async def list_callbacks(request: Request, live: LiveSandbox) -> Response:
     """List the attempts, oldest callback first; with `wait_for`, wait until that many ended or the timeout passes."""
-    live = sandbox_of(request)
     query = query_of(request, "callbacks-query")
     refid, trxid = (query.get(name) for name in ("refid", "trxid"))
 
@@ -106,7 +104,7 @@ async def list_callbacks(request: Request) -> Response:
         counted = sum(1 for one in matching() for tried in one.attempts if tried.result is not None)
         return live.driver.ended.tally(matches, counted).count
 
-    complete = await waited(request, query, counter, live.driver.notifier)
+    complete = await waited(request, live, query, counter, live.driver.notifier)
     rows = _attempts(matching(), live.courier.sent, cursor_of(query))
     left_out = live.core.state.callbacks.left_out
     answer = await page("callbacks", query, rows, lambda each: attempt_row(*each), lambda each: _place(*each))
@@ -131,9 +129,9 @@ def delivery_row(one: Delivery, sent: SentRequests) -> dict[str, Any]:
     }
 
 
-async def list_deliveries(request: Request) -> Response:
+async def list_deliveries(request: Request, live: LiveSandbox) -> Response:
     """List the deliveries, oldest first; with `wait_for`, wait until that many ended or the timeout passes."""
-    live, query = sandbox_query(request, "sandbox-deliveries-query")
+    query = list_query(request, live, "sandbox-deliveries-query")
     reseller, state, event = (query.get(name) for name in ("reseller", "state", "event"))
     log = live.core.state.deliveries
 
@@ -146,23 +144,21 @@ async def list_deliveries(request: Request) -> Response:
     def counter() -> Callable[[], int]:
         return live.driver.ended.tally(has_ended, counted=sum(map(has_ended, log))).count
 
-    complete = await waited(request, query, counter, live.driver.notifier)
+    complete = await waited(request, live, query, counter, live.driver.notifier)
     cursor, left_out, sent = cursor_of(query), log.left_out, live.courier.sent
     later = (one for one in filter(matches, log) if one.serial > cursor)
     answer = await page("deliveries", query, later, lambda one: delivery_row(one, sent), lambda one: one.serial)
     return reply(answer | {"left_out": left_out, "complete": complete})
 
 
-async def show_delivery(request: Request) -> Response:
+async def show_delivery(request: Request, live: LiveSandbox) -> Response:
     """Return a delivery."""
-    live = sandbox_of(request)
     found = live.core.state.deliveries.find(request.path_params["job"])
     return _refused(ReplayRefused.UNKNOWN) if found is None else reply(delivery_row(found, live.courier.sent))
 
 
-async def replay(request: Request) -> Response:
+async def replay(request: Request, live: LiveSandbox) -> Response:
     """Create a new job for the event of a failed one; counts like every manual replay."""
-    live = sandbox_of(request)
     outcome = await live.submit(ReplayDelivery(None, request.path_params["job"]))
     if isinstance(outcome, ReplayRefused):
         return _refused(outcome)
@@ -176,9 +172,8 @@ def _refused(reason: ReplayRefused) -> Response:
 _PROBES_BY_NAME = {probe.name: probe for probe in PROBES}
 
 
-async def send_probes(request: Request) -> Response:
+async def send_probes(request: Request, live: LiveSandbox) -> Response:
     """Send the named probes, or all of them, sequentially."""
-    live = sandbox_of(request)
     wanted = await body_of(request, "probes-request", may_be_empty=True)
     await live.catch_up()
     reseller = _reseller(live, wanted.get("reseller"))
@@ -230,9 +225,9 @@ def notification_row(one: EmailNotification) -> dict[str, Any]:
     return members(one, "n", "at", "kind", "reseller", "to", "subject", "text", "trxid", "refid")
 
 
-async def list_notifications(request: Request) -> Response:
+async def list_notifications(request: Request, live: LiveSandbox) -> Response:
     """List the e-mails, oldest first; with `wait_for`, wait until that many match or the timeout passes."""
-    live, query = sandbox_query(request, "notifications-query")
+    query = list_query(request, live, "notifications-query")
     kind, reseller = (query.get(name) for name in ("kind", "reseller"))
     log = live.core.state.notifications
 
@@ -241,7 +236,7 @@ async def list_notifications(request: Request) -> Response:
 
     # Both requests and the agenda cause notifications.
     notifiers = live.driver.notifier, live.journal.notifier
-    complete = await waited(request, query, lambda: Tally(log, matches).count, *notifiers)
+    complete = await waited(request, live, query, lambda: Tally(log, matches).count, *notifiers)
     cursor, left_out = cursor_of(query), log.left_out
     later = (one for one in filter(matches, log) if one.n > cursor)
     answer = await page("notifications", query, later, notification_row, lambda one: one.n)

@@ -14,7 +14,7 @@ from simulator.control import render, requests
 from simulator.control.access import access_of, still_allowed
 from simulator.control.deliveries import notification_row
 from simulator.control.filters import query_of
-from simulator.control.http import Forbidden, InvalidInput, sandbox_of, sandboxes_of
+from simulator.control.http import Forbidden, InvalidInput, sandboxes_of
 from simulator.control.render import members
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.domain_events import AttemptOutcome, EmailNotification, LedgerPosting, StatusChange
@@ -227,9 +227,9 @@ class EventSource:
         return {"id": self.id_of(place), "kind": "gap", "missing": missing}
 
 
-async def of_sandbox(request: Request) -> Response:
+async def of_sandbox(request: Request, live: LiveSandbox) -> Response:
     """Stream the events of a sandbox."""
-    return _streamed(request, sandbox_of(request).events)
+    return _streamed(request, live.events)
 
 
 async def of_all(request: Request) -> Response:

@@ -16,14 +16,7 @@ from simulator.auth import headers as names
 from simulator.auth.canonical import body_hash, canonical_query, canonical_string, signature
 from simulator.auth.headers import joined
 from simulator.auth.signature import Denied, check_headers
-from simulator.control.autopsies import (
-    STRING_CHARS_MAX,
-    RequestParts,
-    as_bytes,
-    rendered,
-    request_parts,
-    search,
-)
+from simulator.control.autopsies import STRING_CHARS_MAX, RequestParts, as_bytes, rendered, request_parts, search
 from simulator.control.curl import NotCurl, curl_command, read_command
 from simulator.control.filters import refuse_other_parameters
 from simulator.control.http import (
@@ -33,7 +26,6 @@ from simulator.control.http import (
     decoded,
     refuse_lost_sandbox,
     reply,
-    sandbox_of,
     sandboxes_of,
     validated,
 )
@@ -124,9 +116,8 @@ class _Asked(NamedTuple):
         return self.headers.get(names.API_KEY, b"").decode("latin-1")
 
 
-async def explain(request: Request) -> Response:
+async def explain(request: Request, live: LiveSandbox) -> Response:
     """Explain a request. Raises `InvalidInput` for an invalid request, and `Busy`."""
-    live = sandbox_of(request)
     refuse_other_parameters(request)
     raw = await bytes_of(request)
     with place(len(raw)):

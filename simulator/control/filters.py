@@ -11,7 +11,7 @@ from starlette.requests import Request
 from simulator.contract.query import parameters
 from simulator.contract.schemas import resolved
 from simulator.control.access import refuse_revoked
-from simulator.control.http import DIGITS_MAX, InvalidInput, sandbox_of, validated
+from simulator.control.http import DIGITS_MAX, InvalidInput, validated
 from simulator.domain.errors import Unknown
 from simulator.domain.model.likeness import nearest
 from simulator.runtime.journal import BoundedLog, NumberedRecord
@@ -101,15 +101,14 @@ def _typed(text: str, wanted: str) -> Any:
     return number if abs(number) < inf else text
 
 
-def sandbox_query(request: Request, schema: str) -> tuple[LiveSandbox, dict[str, Any]]:
-    """Return the sandbox in the path, and the query of a list of its records. Raises `InvalidInput`, also for an
-    unknown reseller."""
-    live, query = sandbox_of(request), query_of(request, schema)
+def list_query(request: Request, live: LiveSandbox, schema: str) -> dict[str, Any]:
+    """Return the query of a list of a sandbox's records. Raises `InvalidInput`, also for an unknown reseller."""
+    query = query_of(request, schema)
     code, known = query.get("reseller"), live.core.state.resellers
     if code and code not in known and not query.get("wait_for"):  # it may be added while a request waits
         named = f"; it has {', '.join(known)}" if 0 < len(known) <= 5 else ""
         raise InvalidInput(f"reseller must be a reseller of this sandbox{_hint(code, known) or named}", "reseller")
-    return live, query
+    return query
 
 
 def numbered_record(request: Request, log: BoundedLog[Numbered]) -> Numbered:
@@ -123,7 +122,11 @@ def numbered_record(request: Request, log: BoundedLog[Numbered]) -> Numbered:
 
 
 async def waited(
-    request: Request, query: Mapping[str, Any], counter: Callable[[], Callable[[], int]], *notifiers: Notifier
+    request: Request,
+    live: LiveSandbox,
+    query: Mapping[str, Any],
+    counter: Callable[[], Callable[[], int]],
+    *notifiers: Notifier,
 ) -> bool:
     """Wait until `wait_for` records of a sandbox match, or the timeout passes; return whether they did. `counter`
     returns the function that counts them. Without `wait_for` do not wait. Raises `Unauthorized` when the token was
@@ -132,6 +135,6 @@ async def waited(
     if not wait_for:
         return True
     count = counter()
-    complete = await sandbox_of(request).wait_until(lambda: count() >= wait_for, query["timeout"], *notifiers)
+    complete = await live.wait_until(lambda: count() >= wait_for, query["timeout"], *notifiers)
     refuse_revoked(request)
     return complete

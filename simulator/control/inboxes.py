@@ -21,7 +21,6 @@ from simulator.control.http import (
     page,
     refuse_lost_sandbox,
     reply,
-    sandbox_of,
     sandboxes_of,
 )
 from simulator.control.message_origin import Messages, json_of
@@ -32,6 +31,7 @@ from simulator.http_client.targets import BadTarget, parse_target
 from simulator.runtime.background import in_background
 from simulator.runtime.inbox_messages import Inbox, InboxMessage
 from simulator.runtime.inboxes import BODY_BYTES_MAX, INBOX_PATH
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.lint.waits import inbox_waits
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.sections.scripted_answers import build_inbox
@@ -52,10 +52,10 @@ def _url(request: Request, name: str) -> str:
     return f"{base_url(request)}{INBOX_PATH}{request.path_params['sandbox']}/{name}"
 
 
-async def list_all(request: Request) -> Response:
+async def list_all(request: Request, live: LiveSandbox) -> Response:
     """List the inboxes that have messages or a program, by name."""
     query = query_of(request, "inboxes-query")
-    inboxes = sandbox_of(request).inboxes
+    inboxes = live.inboxes
     return reply(await page("inboxes", query, inboxes, lambda one: _row(one, _url(request, one.name))))
 
 
@@ -70,13 +70,12 @@ def _row(one: Inbox, url: str) -> dict[str, Any]:
     }
 
 
-async def show(request: Request) -> Response:
+async def show(request: Request, live: LiveSandbox) -> Response:
     """Return a page of received requests, oldest first; with `wait_for`, wait until that many arrived after the cursor
     or the timeout passes."""
     query = query_of(request, "inbox-query")
     cursor, wait_for, timeout_s = cursor_of(query), query["wait_for"], query["timeout"]
     name = _name_of(request)
-    live = sandbox_of(request)
     inboxes = live.inboxes
     inbox, complete = inboxes.peek(name), True
     if wait_for:
@@ -111,10 +110,9 @@ def _item(one: InboxMessage, messages: Messages) -> dict[str, Any]:
     } | messages.about(one, query, json, message)
 
 
-async def set_replies(request: Request) -> Response:
+async def set_replies(request: Request, live: LiveSandbox) -> Response:
     """Program the replies to the next requests, in the form of a scenario. Warn of real waits under a manual clock."""
     name = _name_of(request)
-    live = sandbox_of(request)
     wanted = await body_of(request, "inbox-replies-request")
     document: dict[str, Any] = {key: value for key, value in wanted.items() if value != []}
     for key in document.keys() & {"replies", "during"}:
@@ -130,10 +128,10 @@ async def set_replies(request: Request) -> Response:
     return reply(wanted | {"warnings": warnings})
 
 
-async def clear(request: Request) -> Response:
+async def clear(request: Request, live: LiveSandbox) -> Response:
     """Delete received requests and programmed replies."""
     name = _name_of(request)
-    sandbox_of(request).clear_inbox(name)
+    live.clear_inbox(name)
     return no_content()
 
 

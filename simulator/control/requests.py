@@ -22,23 +22,15 @@ from simulator.control.curl import call_command, exact_curl_command
 from simulator.control.explain import fresh_signature
 from simulator.control.filters import (
     bytes_of,
+    list_query,
     matcher,
     numbered_record,
     query_of,
     refuse_other_parameters,
     refuse_unknown_rule,
-    sandbox_query,
     waited,
 )
-from simulator.control.http import (
-    base_url,
-    cursor_of,
-    page,
-    refuse_lost_sandbox,
-    reply,
-    sandbox_of,
-    sandboxes_of,
-)
+from simulator.control.http import base_url, cursor_of, page, refuse_lost_sandbox, reply, sandboxes_of
 from simulator.control.render import members
 from simulator.domain.errors import Conflict
 from simulator.redaction import MASKED, Mask
@@ -75,11 +67,13 @@ def mask_of(request: Request, live: LiveSandbox, exchange: Exchange) -> Mask:
     return sandboxes.mask_of(live, [sandboxes.find(exchange.owner)])
 
 
-async def list_all(request: Request) -> Response:
+async def list_all(request: Request, live: LiveSandbox) -> Response:
     """List the filtered journal; with `wait_for`, wait until that many match or the timeout passes."""
-    live, query = journal_query(request, "requests-query")
+    query = journal_query(request, live, "requests-query")
     journal = live.journal
-    complete = await waited(request, query, lambda: Tally(journal, matcher(_FILTERS, query)).count, journal.notifier)
+    complete = await waited(
+        request, live, query, lambda: Tally(journal, matcher(_FILTERS, query)).count, journal.notifier
+    )
     earlier, left_out = matching(live, query), live.journal.left_out
     answer = await page(
         "requests", query, earlier, lambda one: row(one, mask_of(request, live, one)), lambda one: one.n
@@ -94,17 +88,16 @@ def matching(live: LiveSandbox, query: Mapping[str, Any]) -> Iterable[Exchange]:
     return (one for one in found if not cursor or one.n < cursor)
 
 
-def journal_query(request: Request, schema: str) -> tuple[LiveSandbox, dict[str, Any]]:
-    """Return the sandbox in the path, and a query with the journal's filters. Raises `InvalidInput`."""
-    live, query = sandbox_query(request, schema)
+def journal_query(request: Request, live: LiveSandbox, schema: str) -> dict[str, Any]:
+    """Return a query with the journal's filters. Raises `InvalidInput`."""
+    query = list_query(request, live, schema)
     refuse_unknown_rule(live, query)
-    return live, query
+    return query
 
 
-async def show(request: Request) -> Response:
+async def show(request: Request, live: LiveSandbox) -> Response:
     """Return a complete exchange: request, answer, rule, diagnosis; and how a given string differs from the right
     string."""
-    live = sandbox_of(request)
     query_of(request, "request-query")
     given = bytes_of(request, "string")
     exchange = numbered_record(request, live.journal)
@@ -140,9 +133,8 @@ Resend = Callable[[LiveSandbox, LiveSandbox, Exchange, Headers], Awaitable[tuple
 closed connection, and the header lines."""
 
 
-async def replay(request: Request) -> Response:
+async def replay(request: Request, live: LiveSandbox) -> Response:
     """Send a request again and return its new number in the journal."""
-    live = sandbox_of(request)
     refuse_other_parameters(request)
     exchange = numbered_record(request, live.journal)
     if exchange.unread:
@@ -177,17 +169,17 @@ async def _signed_anew(owner: LiveSandbox, exchange: Exchange) -> Headers:
     return [*kept, *new.items()]
 
 
-async def as_har(request: Request) -> Response:
+async def as_har(request: Request, live: LiveSandbox) -> Response:
     """Return the latest matching requests as HAR 1.2."""
-    live, query = journal_query(request, "requests-har-query")
+    query = journal_query(request, live, "requests-har-query")
     url, found = base_url(request), matching(live, query)
     parts = await har_parts(found, query["limit"], lambda one: exported(url, live.id, one, mask_of(request, live, one)))
     return Response(b"".join(parts), media_type="application/json")
 
 
-async def as_curl(request: Request) -> Response:
+async def as_curl(request: Request, live: LiveSandbox) -> Response:
     """Return a request as a command for a POSIX shell, with comments on how to send it with a new signature."""
-    live, url = sandbox_of(request), base_url(request)
+    url = base_url(request)
     exchange = numbered_record(request, live.journal)
     mask = mask_of(request, live, exchange)
     prefix = b"" if live.id == DEFAULT else f"/s/{live.id}".encode()

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.filters import query_of, sandbox_query
-from simulator.control.http import InvalidInput, body_of, no_content, page, reply, sandbox_of, sandboxes_of
+from simulator.control.filters import list_query, query_of
+from simulator.control.http import InvalidInput, body_of, no_content, page, reply, sandboxes_of
 from simulator.control.render import members
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey
 from simulator.domain.model.money import parse_amount
@@ -34,17 +34,15 @@ def _code(request: Request, live: LiveSandbox) -> str:
     return reseller_of(live.core.state, request.path_params["code"]).code
 
 
-async def list_all(request: Request) -> Response:
+async def list_all(request: Request, live: LiveSandbox) -> Response:
     """List the resellers with their configuration, without secrets, and the webhook of catalog events."""
     query = query_of(request, "resellers-query")
-    live = sandbox_of(request)
     rows = page("resellers", query, live.core.state.resellers.values(), lambda one: reseller_row(live, one))
     return reply(await rows | {"catalog_webhook": catalog_webhook(live)})
 
 
-async def add(request: Request) -> Response:
+async def add(request: Request, live: LiveSandbox) -> Response:
     """Add a reseller to this sandbox."""
-    live = sandbox_of(request)
     wanted = await body_of(request, "reseller-request")
     products = live.core.state.catalog.products.keys()
     start = build_reseller(wanted, products, live.scenario.environment)
@@ -57,9 +55,8 @@ async def add(request: Request) -> Response:
     return reply(render.reseller(added), 201)
 
 
-async def deposit(request: Request) -> Response:
+async def deposit(request: Request, live: LiveSandbox) -> Response:
     """Add external money."""
-    live = sandbox_of(request)
     code = _code(request, live)
     wanted = await body_of(request, "deposit-request")
     amount = parse_amount(wanted["amount"])
@@ -70,9 +67,8 @@ async def deposit(request: Request) -> Response:
     return reply(render.entry(entry), 201)
 
 
-async def change_settings(request: Request) -> Response:
+async def change_settings(request: Request, live: LiveSandbox) -> Response:
     """Change some settings; absent ones keep their values."""
-    live = sandbox_of(request)
     code = _code(request, live)
     changes = await body_of(request, "settings-request")
     if "ip_allowlist" in changes:
@@ -81,9 +77,8 @@ async def change_settings(request: Request) -> Response:
     return reply(members(settings, "require_api_key_for_topup", "ip_allowlist"))
 
 
-async def add_api_key(request: Request) -> Response:
+async def add_api_key(request: Request, live: LiveSandbox) -> Response:
     """Create a key pair; only this answer has its secret."""
-    live = sandbox_of(request)
     code = _code(request, live)
     await body_of(request, "api-key-request", may_be_empty=True)
     key = await live.submit(AddApiKey(code))
@@ -91,9 +86,8 @@ async def add_api_key(request: Request) -> Response:
     return reply({"api_key": key.key, "api_secret": key.secret}, 201)
 
 
-async def revoke_api_key(request: Request) -> Response:
+async def revoke_api_key(request: Request, live: LiveSandbox) -> Response:
     """Revoke a key, effective at once."""
-    live = sandbox_of(request)
     await live.submit(RevokeApiKey(_code(request, live), request.path_params["key"]))
     return no_content()
 
@@ -177,9 +171,9 @@ def _place(cursor: str) -> LedgerPlace:
 LedgerLine = tuple[LedgerPlace, Reseller, Entry]
 
 
-async def list_ledger(request: Request) -> Response:
+async def list_ledger(request: Request, live: LiveSandbox) -> Response:
     """List the entries of all wallets, newest first; `reseller`, `type` and `refid` are filters."""
-    live, query = sandbox_query(request, "ledger-query")
+    query = list_query(request, live, "ledger-query")
     state, code = live.core.state, query.get("reseller")
     before = _place(query["cursor"]) if "cursor" in query else None
     lists = [

@@ -21,8 +21,8 @@ from simulator.audit.client_traffic import Rate
 from simulator.audit.obligations import audited
 from simulator.contract.openapi import OPENAPI, load
 from simulator.control import render
-from simulator.control.filters import refuse_other_parameters, sandbox_query
-from simulator.control.http import in_slices, lines, reply, sandbox_of, sandboxes_of
+from simulator.control.filters import list_query, refuse_other_parameters
+from simulator.control.http import in_slices, lines, reply, sandboxes_of
 from simulator.domain.model.delivery_attempts import JobCounts
 from simulator.domain.model.expectations import Expectation, Verdict
 from simulator.domain.model.history import HistoryQuery, HistoryStatus
@@ -57,9 +57,9 @@ class ProductFigures(msgspec.Struct):
     amount: Decimal = ZERO
 
 
-async def show_figures(request: Request) -> Response:
+async def show_figures(request: Request, live: LiveSandbox) -> Response:
     """Return the figures of a sandbox since its start or last reset, or of a single reseller."""
-    live, query = sandbox_query(request, "figures-query")
+    query = list_query(request, live, "figures-query")
     state, code = live.core.state, query.get("reseller")
     resellers = [one for one in state.resellers.values() if code in (None, one.code)]
     products = await _products(resellers)
@@ -157,10 +157,10 @@ def _wallet(one: Reseller, curve: list[Entry]) -> dict[str, Any]:
     }
 
 
-async def show_expectations(request: Request) -> Response:
+async def show_expectations(request: Request, live: LiveSandbox) -> Response:
     """Return every expectation of the scenario with its current verdict."""
     refuse_other_parameters(request)
-    return reply(expectations_shown(await in_slices(verdicts_in_slices(sandbox_of(request)))))
+    return reply(expectations_shown(await in_slices(verdicts_in_slices(live))))
 
 
 def expectations_shown(verdicts: list[Verdict]) -> dict[str, Any]:
@@ -189,10 +189,9 @@ def _expected(expectation: Expectation) -> Any:
     return bounds
 
 
-async def show_audit(request: Request) -> Response:
+async def show_audit(request: Request, live: LiveSandbox) -> Response:
     """Return every obligation, judged from the journal and the delivery logs."""
     refuse_other_parameters(request)
-    live = sandbox_of(request)
     with place(0):
         [log] = await in_slices(log_in_slices(live))
         obligations = await in_background(judged, log, rate_of(live))
@@ -231,10 +230,10 @@ METHODS = ("get", "put", "post", "delete", "patch")
 MethodAndPath = tuple[str, str]
 
 
-async def show_coverage(request: Request) -> Response:
+async def show_coverage(request: Request, live: LiveSandbox) -> Response:
     """Return the coverage of a sandbox since its start or last reset."""
     refuse_other_parameters(request)
-    return reply(coverage_shown(sandbox_of(request).coverage()))
+    return reply(coverage_shown(live.coverage()))
 
 
 def coverage_shown(coverage: Coverage) -> dict[str, Any]:

@@ -21,7 +21,6 @@ from simulator.control.http import (
     no_content,
     parse_time,
     reply,
-    sandbox_of,
     sandboxes_of,
 )
 from simulator.control.tapes import MEDIA_TYPE, begin, fork
@@ -212,10 +211,10 @@ def _quotas(wanted: dict[str, Any], server: Quotas) -> Quotas:
     return asked
 
 
-async def show(request: Request) -> Response:
+async def show(request: Request, live: LiveSandbox) -> Response:
     """Return a sandbox."""
     shows_secrets = access_of(request).may_change
-    return reply(render.sandbox(sandbox_of(request), base_url(request), shows_secrets=shows_secrets))
+    return reply(render.sandbox(live, base_url(request), shows_secrets=shows_secrets))
 
 
 async def delete(request: Request) -> Response:
@@ -224,17 +223,16 @@ async def delete(request: Request) -> Response:
     return no_content()
 
 
-async def reset(request: Request) -> Response:
+async def reset(request: Request, live: LiveSandbox) -> Response:
     """Return to the start of the scenario. Raises `Busy` when too many are being reset."""
-    live = sandbox_of(request)
     with place(0):
         await live.reset()
     return reply(render.sandbox(live, base_url(request)))
 
 
-async def invariants(request: Request) -> Response:
+async def invariants(request: Request, live: LiveSandbox) -> Response:
     """Return the violated invariants of the ledger, as of this request."""
-    violations = await in_slices(sandbox_of(request).core.violations_in_slices())
+    violations = await in_slices(live.core.violations_in_slices())
     return reply({"ok": not violations, "violations": violations})
 
 

@@ -27,7 +27,6 @@ from simulator.control.http import (
     page,
     refuse_lost_sandbox,
     reply,
-    sandbox_of,
 )
 from simulator.control.render import members
 from simulator.control.sandboxes import files_of, is_yaml, needed_files
@@ -164,19 +163,18 @@ def _problem(one: Problem, found: CheckResult, lines: list[str]) -> dict[str, An
     }
 
 
-async def show_magic(request: Request) -> Response:
+async def show_magic(request: Request, live: LiveSandbox) -> Response:
     """Return the meaning of the last digits of an account: `outcomes` by `OO`, `durations` in seconds by `D`."""
     refuse_other_parameters(request)
-    magic = sandbox_of(request).scenario.magic
+    magic = live.scenario.magic
     outcomes = [{"digits": digits, "outcome": text} for digits, text in magic.outcomes.items()]
     durations = [{"digit": digit, "seconds": span.total_seconds()} for digit, span in magic.durations.items()]
     return reply({"outcomes": outcomes, "durations": durations})
 
 
-async def list_rules(request: Request) -> Response:
+async def list_rules(request: Request, live: LiveSandbox) -> Response:
     """List the rules in evaluation order, each with its source text, how often its `when` matched and how often it was
     chosen."""
-    live = sandbox_of(request)
     query, origin = query_of(request, "rules-query"), live.scenario.origin
     listed = ((section, *entry) for section, book in live.core.state.books.items() for entry in book.counted_rules())
     return reply(await page("rules", query, listed, lambda entry: _rule_row(origin, *entry)))
@@ -204,9 +202,8 @@ def _place(one: SourceLine | None, origin: ScenarioOrigin | None) -> dict[str, A
     return found | {"scenario": written}
 
 
-async def add_rule(request: Request) -> Response:
+async def add_rule(request: Request, live: LiveSandbox) -> Response:
     """Insert a rule before all others, unless no request can meet it."""
-    live = sandbox_of(request)
     raw = await bytes_of(request)
     with place(len(raw)):
         wanted = await in_background(decoded, raw, "rule-request")
@@ -227,19 +224,18 @@ def _prepare(live: LiveSandbox, wanted: dict[str, Any]) -> list[Problem]:
     return rule_findings(section, document, is_manual=is_manual, timeout=timeout)
 
 
-async def remove_rule(request: Request) -> Response:
+async def remove_rule(request: Request, live: LiveSandbox) -> Response:
     """Remove a rule; transactions that began under it continue."""
-    live = sandbox_of(request)
     await live.submit(RemoveRule(request.path_params["rule"]))
     return no_content()
 
 
-async def list_holds(request: Request) -> Response:
+async def list_holds(request: Request, live: LiveSandbox) -> Response:
     """List the held items, first come first; with `wait_for`, wait until that many are held or the timeout passes."""
     query = query_of(request, "holds-query")
-    live, name = sandbox_of(request), query.get("name", "")
+    name = query.get("name", "")
     holds = live.holds
-    complete = await waited(request, query, lambda: lambda: len(holds.of(name)), holds.notifier)
+    complete = await waited(request, live, query, lambda: lambda: len(holds.of(name)), holds.notifier)
     rows, now = [], live.clock.wall()
     for held in holds.of(name):
         waited_s = max(0.0, (now - held.wall).total_seconds())
@@ -249,12 +245,12 @@ async def list_holds(request: Request) -> Response:
     return reply({"holds": rows, "complete": complete})
 
 
-async def release(request: Request) -> Response:
+async def release(request: Request, live: LiveSandbox) -> Response:
     """Release the items that wait under a name: the first `count`, all by default."""
     refuse_other_parameters(request)
     wanted = await body_of(request, "release-request", may_be_empty=True)
     count = int(wanted["count"]) if "count" in wanted else None
-    holds, name = sandbox_of(request).holds, request.path_params["name"]
+    holds, name = live.holds, request.path_params["name"]
     readable = name.encode("utf-8", "replace").decode()  # bytes of a path that are not UTF-8 are lone surrogates
     for text in validator("holds-query").problems({"name": readable}).get("name", ()):
         raise InvalidInput(text, "name")

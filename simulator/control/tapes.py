@@ -13,16 +13,7 @@ from starlette.responses import Response
 from simulator.control import render
 from simulator.control.access import may_see_secrets
 from simulator.control.filters import query_of, refuse_other_parameters
-from simulator.control.http import (
-    InvalidInput,
-    base_url,
-    body_of,
-    no_content,
-    parse_times,
-    reply,
-    sandbox_of,
-    sandboxes_of,
-)
+from simulator.control.http import InvalidInput, base_url, body_of, no_content, parse_times, reply, sandboxes_of
 from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
 from simulator.persistence.replay.codec import BadTape
 from simulator.persistence.replay.head import TakenTape, taken
@@ -41,14 +32,13 @@ def _shown(mark: Mark) -> dict[str, Any]:
     return render.members(mark, "name", "n", "at")
 
 
-async def list_marks(request: Request) -> Response:
+async def list_marks(request: Request, live: LiveSandbox) -> Response:
     """List the marks in order of creation."""
-    return reply({"marks": [_shown(one) for one in sandbox_of(request).marks]})
+    return reply({"marks": [_shown(one) for one in live.marks]})
 
 
-async def add_mark(request: Request) -> Response:
+async def add_mark(request: Request, live: LiveSandbox) -> Response:
     """Mark the present, once all items due by now have been processed."""
-    live = sandbox_of(request)
     name = (await body_of(request, "mark-request"))["name"]
     life = live.driver
     await live.catch_up()
@@ -56,18 +46,17 @@ async def add_mark(request: Request) -> Response:
     return reply(_shown(rewinder_of(request).mark(live, name)), 201)
 
 
-async def remove_mark(request: Request) -> Response:
+async def remove_mark(request: Request, live: LiveSandbox) -> Response:
     """Delete a mark; the tape stays."""
     refuse_other_parameters(request)
-    live, name = sandbox_of(request), request.path_params["mark"]
+    name = request.path_params["mark"]
     live.marks.remove(name)
     live.keeper.unmark(live, name)
     return no_content()
 
 
-async def rewind(request: Request) -> Response:
+async def rewind(request: Request, live: LiveSandbox) -> Response:
     """Return to a moment. Raises `Busy` when too many are being rebuilt."""
-    live = sandbox_of(request)
     asked = asked_of(await body_of(request, "rewind-request"))
     with place(0):
         await rewinder_of(request).rewind(live, asked)
@@ -144,9 +133,8 @@ def _chosen(content: bytes, sandbox: str | None, life: int | None) -> ReadTape:
     return chosen
 
 
-async def show(request: Request) -> Response:
+async def show(request: Request, live: LiveSandbox) -> Response:
     """Return the tape up to now, as a file. Raises `Busy` when too many are being rendered."""
-    live = sandbox_of(request)
     may_see_secrets(request, "a tape")  # also one with stand-ins has what the seed draws, such as tokens that are valid
     shows_secrets = query_of(request, "tape-query").get("secrets") == "shown"
     with place(live.tape.bytes):

@@ -11,8 +11,8 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.deliveries import callback
-from simulator.control.filters import sandbox_query
-from simulator.control.http import cursor_of, lines, page, reply, sandbox_of, sandboxes_of
+from simulator.control.filters import list_query
+from simulator.control.http import cursor_of, lines, page, reply, sandboxes_of
 from simulator.control.render import members
 from simulator.control.requests import row as request_row
 from simulator.domain.errors import Unknown
@@ -21,6 +21,7 @@ from simulator.domain.model.transactions import PaymentResult, Transaction
 from simulator.domain.state import State, payment_with
 from simulator.runtime.attempt_log import SentRequests
 from simulator.runtime.holds import HoldEntry
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.payments import STATUS_NAMES
 
 Row = Mapping[str, Any]
@@ -102,9 +103,9 @@ def _row(one: Transaction) -> dict[str, Any]:
     }
 
 
-async def list_all(request: Request) -> Response:
+async def list_all(request: Request, live: LiveSandbox) -> Response:
     """List transactions, newest first; `refid` and `reseller` are filters."""
-    live, query = sandbox_query(request, "sandbox-transactions-query")
+    query = list_query(request, live, "sandbox-transactions-query")
     refid, reseller = (query.get(name) for name in ("refid", "reseller"))
     before = min(cursor_of(query) or sys.maxsize, len(live.core.state.transactions))
     found = _newest_first(live.core.state, refid, reseller, before)
@@ -125,10 +126,9 @@ def _newest_first(state: State, refid: str | None, code: str | None, before: int
     return map(history.__getitem__, range(end - 1, -1, -1))
 
 
-async def show(request: Request) -> Response:
+async def show(request: Request, live: LiveSandbox) -> Response:
     """Return the story of a payment: requests, statuses, ledger entries, callback attempts and the receiver's
     answers."""
-    live = sandbox_of(request)
     one = live.core.state.transactions.get(request.path_params["trxid"])
     if one is None:
         raise Unknown("unknown_transaction", "this sandbox has no such transaction; ?refid= finds by refid")
