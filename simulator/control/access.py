@@ -7,7 +7,7 @@ inbox is open, since senders may use any host name for it. The health check is a
 
 import hmac
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from ipaddress import ip_address
 from typing import Any, Final, Literal, NamedTuple
 
@@ -190,24 +190,18 @@ def access_of(request: Request) -> TokenPermissions:
     return found
 
 
-def still_allowed(request: Request) -> Callable[[], bool]:
-    """Return a function that checks whether the token of a request still permits it. Long-running answers need it,
-    since the tokens may be reloaded meanwhile."""
+def is_still_allowed(request: Request) -> bool:
+    """Return whether the token of a request still permits it: the tokens may be reloaded during a long answer."""
     guard: Guard = request.app.state.guard
-    access = access_of(request)
-
-    def is_allowed() -> bool:
-        try:
-            return guard.access(request.headers) == access
-        except Forbidden:
-            return False
-
-    return is_allowed
+    try:
+        return guard.access(request.headers) == access_of(request)
+    except Forbidden:
+        return False
 
 
 def refuse_revoked(request: Request) -> None:
     """Raise `Unauthorized` when the token of a request was revoked while the request waited."""
-    if not still_allowed(request)():
+    if not is_still_allowed(request):
         text = "the token of this request was taken back, or may do something else, while it was waited for"
         raise Unauthorized("control_token_required", text)
 

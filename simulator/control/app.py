@@ -57,10 +57,8 @@ from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.reading.scenario_files import ScenarioFolder
 
-HEALTH_PATH = "/_sim/health"
-READY_PATH = "/_sim/ready"
 DOCS_PATH = "/_sim/docs"
-OPEN_PATHS = (HEALTH_PATH, READY_PATH, "/openapi.json", "/_sim/openapi.json", DOCS_PATH, "/", "/_sim", "/_sim/")
+OPEN_PATHS = ("/_sim/health", "/_sim/ready", "/openapi.json", "/_sim/openapi.json", DOCS_PATH, "/", "/_sim", "/_sim/")
 OPEN_PREFIXES = (INBOX_PATH, DOCS_PATH + "/", pages.FILES_PATH + "/", *pages.PAGE_PREFIXES)
 SANDBOXES_PATH = "/_sim/sandboxes/"
 
@@ -95,8 +93,8 @@ class Unmasked(Route):
 
 
 ROUTES = [
-    Route(HEALTH_PATH, metrics.health, methods=["GET"]),
-    Route(READY_PATH, metrics.ready, methods=["GET"]),
+    Route("/_sim/health", metrics.health, methods=["GET"]),
+    Route("/_sim/ready", metrics.ready, methods=["GET"]),
     Unmasked("/_sim/metrics", metrics.show_metrics, methods=["GET"]),
     Route("/openapi.json", pages.reseller_document, methods=["GET"]),
     Route("/_sim/openapi.json", pages.control_document, methods=["GET"]),

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from simulator.control import render, requests
-from simulator.control.access import access_of, still_allowed
+from simulator.control.access import access_of, is_still_allowed
 from simulator.control.deliveries import notification_row
 from simulator.control.filters import query_of
 from simulator.control.http import Forbidden, InvalidInput, sandboxes_of
@@ -252,7 +252,7 @@ def _streamed(request: Request, only: EventLog | None) -> Response:
     sandboxes.events.refuse_when_full(reader.holder)
     if request.method == "HEAD":  # it has no body, which would not end
         return Response(media_type=MEDIA_TYPE, headers=HEADERS)
-    pieces = _pieces(source, reader, still_allowed(request), query["heartbeat"], query.get("timeout", inf))
+    pieces = _pieces(request, source, reader, query["heartbeat"], query.get("timeout", inf))
     return StreamingResponse(pieces, media_type=MEDIA_TYPE, headers=HEADERS)
 
 
@@ -265,11 +265,7 @@ def _kinds(query: dict[str, Any]) -> frozenset[str]:
 
 
 async def _pieces(
-    source: EventSource,
-    reader: EventReader[bytes],
-    is_allowed: Callable[[], bool],
-    heartbeat_s: float,
-    timeout_s: float,
+    request: Request, source: EventSource, reader: EventReader[bytes], heartbeat_s: float, timeout_s: float
 ) -> AsyncIterator[bytes]:
     """Yield the body of a stream, with comments between events as a heartbeat, until the sandbox is deleted, the time
     is over, the client leaves, its token is revoked, or the server stops."""
@@ -277,7 +273,7 @@ async def _pieces(
     ends_at = now() + timeout_s
     with reader:
         yield _HELLO
-        while not reader.is_over and is_allowed():
+        while not reader.is_over and is_still_allowed(request):
             if events := reader.take():
                 yield b"".join(events)
                 await asyncio.sleep(0)  # other tasks run in the middle of a long history
@@ -285,7 +281,7 @@ async def _pieces(
                 await asyncio.sleep(0)
             elif (left_s := ends_at - now()) <= 0:
                 return
-            elif not await reader.wait(min(heartbeat_s, left_s)) and is_allowed():
+            elif not await reader.wait(min(heartbeat_s, left_s)) and is_still_allowed(request):
                 yield b": still here\nid: %b\n\n" % source.id_of(reader.place).encode()
 
 

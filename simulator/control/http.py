@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from simulator.contract.body import BadJson, decode_object
 from simulator.contract.validate import validator
+from simulator.control.render import members
 from simulator.domain.errors import Busy, Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model.instants import Times, times_of
 from simulator.domain.model.likeness import nearest
@@ -113,8 +114,7 @@ async def on_scenario_error(request: Request, exc: Exception) -> Response:
     assert isinstance(exc, ScenarioError)
     problems = [
         {"file": problem.source if problem.line and problem.source != BODY else None}
-        | {"line": problem.line, "column": problem.column, "path": problem.path, "code": problem.code}
-        | {"message": problem.message}
+        | members(problem, "line", "column", "path", "code", "message")
         for problem in exc.problems
     ]
     first = exc.problems[0]

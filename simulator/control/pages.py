@@ -20,7 +20,7 @@ from starlette.responses import RedirectResponse, Response
 
 from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled
 from simulator.contract.register import assumptions
-from simulator.control.http import error, of_service
+from simulator.control.http import error, of_service, reply
 from simulator.runtime.background import in_background
 from simulator.wire.money import encode
 
@@ -150,12 +150,7 @@ def swagger_ui() -> Path | None:
 
 async def register(request: Request) -> Response:
     """Return the register of assumptions: questions that SPEC leaves open, and our choices."""
-    return Response(_register(), media_type="application/json")
-
-
-@cache
-def _register() -> bytes:
-    return encode({"assumptions": [asdict(one) for one in assumptions()]})
+    return reply({"assumptions": [asdict(one) for one in assumptions()]})
 
 
 async def _document(name: str, request: Request) -> Response:

@@ -62,16 +62,21 @@ async def list_all(request: Request) -> Response:
 async def create(request: Request) -> Application:
     """Create a sandbox, ready for use, from JSON or from a scenario in YAML. Raises `Busy` when too many are being
     created, and `Forbidden` when the token is for another sandbox."""
-    raw = await bytes_of(request, TAPE_BYTES_MAX if is_tape(request) else BODY_BYTES_MAX)
+    is_tape = _media_type(request) == MEDIA_TYPE
+    raw = await bytes_of(request, TAPE_BYTES_MAX if is_tape else BODY_BYTES_MAX)
     with place(len(raw)):
-        wanted = await _wanted(request, raw)
+        if is_tape or is_yaml(request):
+            wanted = query_of(request, "sandbox-tape-query" if is_tape else "sandbox-query")
+        else:
+            refuse_other_parameters(request)
+            wanted = await in_background(decoded, raw, "sandbox-request", may_be_empty=True)
         may_touch(request, wanted.get("id"))
         if "fork" in wanted:
             may_touch(request, wanted["fork"]["of"])
         servers = request.app.state.servers
         if servers is not None and (answer := await servers.place(request, raw, wanted)) is not None:
             return answer
-        if is_tape(request):
+        if is_tape:
             live = await begin(request, raw, wanted, wanted.get("id"), "")
         elif is_yaml(request):
             live = await sandboxes_of(request).build(await _from_yaml(request, raw, wanted))
@@ -82,24 +87,9 @@ async def create(request: Request) -> Application:
     return reply(render.sandbox(live, base_url(request)) | {"warnings": warnings}, 201)
 
 
-async def _wanted(request: Request, raw: bytes) -> dict[str, Any]:
-    """Return the parameters: from the query if the body is a tape or a YAML scenario, otherwise from the body."""
-    if is_tape(request):
-        return query_of(request, "sandbox-tape-query")
-    if is_yaml(request):
-        return query_of(request, "sandbox-query")
-    refuse_other_parameters(request)
-    return await in_background(decoded, raw, "sandbox-request", may_be_empty=True)
-
-
 def is_yaml(request: Request) -> bool:
     """Return whether the body is a scenario file."""
     return _media_type(request) in YAML_TYPES
-
-
-def is_tape(request: Request) -> bool:
-    """Return whether the body is a file of tapes."""
-    return _media_type(request) == MEDIA_TYPE
 
 
 def _media_type(request: Request) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from simulator.contract import body as contract_body
-from simulator.control import message_origin
+from simulator.control import inboxes
 from tests.support.client import Client, Response, running
 
 MEBIBYTE = 1024 * 1024
@@ -35,7 +35,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         lengths.append(len(body))
         return contract_body.decode_any(body)
 
-    monkeypatch.setattr(message_origin, "decode_any", decode)
+    monkeypatch.setattr(inboxes, "decode_any", decode)
     return lengths
 
 
@@ -136,7 +136,7 @@ def test_json_that_is_large_or_deep_is_shown_as_text(
     (item,) = read(client)["items"]
     assert item["body"] == body.decode()
     assert item["json"] == (json.loads(body) if is_decoded else None)
-    assert sum(decoded) <= message_origin.JSON_BYTES_MAX
+    assert sum(decoded) <= inboxes.JSON_BYTES_MAX
 
 
 def test_twenty_mebibytes_of_nested_json_are_never_decoded_and_a_page_shows_one_of_them(
