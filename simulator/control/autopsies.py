@@ -90,10 +90,7 @@ def request_parts(method: str, target: str, pairs: Iterable[tuple[str, str]], bo
 
 def as_bytes(text: str) -> bytes:
     """Encode a text in UTF-8, restoring bytes from a shell that are not valid text."""
-    try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace")
+    return text.encode("utf-8", "surrogateescape")
 
 
 async def autopsy_of(
@@ -143,9 +140,7 @@ def rendered(
     is_hidden = query is not None or any(one.id in _HIDDEN for one in made.found)
     return {
         "is_right": made.is_right,
-        "mistakes": [one.id for one in made.found],
-        "sentence": shown(made.sentence.encode()),
-        "fix": made.fix,
+        **_found(made, shown),
         "expected": {"canonical_string": _short(expected), "parts": {name: _short(one) for name, one in parts.items()}},
         "nearest": nearest
         and {
@@ -157,6 +152,10 @@ def rendered(
         },
         "compared": made.compared and _compared(made.compared, shown, is_query_hidden=query is not None),
     }
+
+
+def _found(made: Autopsy | Compared, shown: Callable[[bytes], str]) -> dict[str, Any]:
+    return {"mistakes": [one.id for one in made.found], "sentence": shown(made.sentence.encode()), "fix": made.fix}
 
 
 def _compared(made: Compared, shown: Callable[[bytes], str], *, is_query_hidden: bool) -> dict[str, Any]:
@@ -177,9 +176,7 @@ def _compared(made: Compared, shown: Callable[[bytes], str], *, is_query_hidden:
         "canonical_string": _short(shown(made.given)),
         "is_signed": made.is_signed,
         "is_expected": made.is_expected,
-        "mistakes": [one.id for one in made.found],
-        "sentence": shown(made.sentence.encode()),
-        "fix": made.fix,
+        **_found(made, shown),
         "pieces": pieces,
         "at": at,
     }

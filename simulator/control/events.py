@@ -65,7 +65,12 @@ def event_row(sandboxes: Sandboxes, live: LiveSandbox, taken: NumberedEvent, *, 
         case AttemptOutcome():
             at, (kind, fields) = item.at, _attempted(live, item)
             if with_bodies:
-                fields["sent"] = _sent_message(sandboxes, live, item)
+                sent, mask = live.courier.sent.find(item.job, item.number), sandboxes.mask_of(live)
+                fields["sent"] = sent and {
+                    **members(sent, "method", "url"),
+                    "headers": [[name, mask.text(value)] for name, value in sent.headers],
+                    "body": (sent.body or b"").decode("utf-8", "replace"),
+                }
     return envelope | {"kind": kind, "at": render.moment(at), "wall": wall} | fields
 
 
@@ -96,17 +101,6 @@ def _attempted(live: LiveSandbox, item: AttemptOutcome) -> tuple[str, Event]:
 
 
 _shown_url = lru_cache(maxsize=512)(redact_urls)  # the jobs of a receiver have the same
-
-
-def _sent_message(sandboxes: Sandboxes, live: LiveSandbox, item: AttemptOutcome) -> Event | None:
-    """Return the request of an attempt, or None if it was evicted."""
-    request = live.courier.sent.find(item.job, item.number)
-    if request is None:
-        return None
-    mask = sandboxes.mask_of(live)
-    headers = [[name, mask.text(value)] for name, value in request.headers]
-    body = (request.body or b"").decode("utf-8", "replace")
-    return {"method": request.method, "url": request.url, "headers": headers, "body": body}
 
 
 LAST_EVENT_ID = "last-event-id"
