@@ -148,7 +148,7 @@ class Rewinder:
             live = resume(player, self._around.wall, moment.at, FORKED)
             for mark in marks:
                 live.marks.add(mark)
-            sandboxes.add_fork(live, origin)
+            sandboxes.add_rebuilt(live, origin)
         except BaseException:
             sandboxes.keeper.abandon(player.live)
             raise

@@ -162,7 +162,9 @@ class Owners:
             raise Unavailable(LOST)
         self._store.writer.lives[sandbox_id] = life
         self._keeper.follow(found.player.live, found.last_serial)
-        self.app.sandboxes.take_over(resume_after_restart(found.player, self.app.wall, found.left_at))
+        live = resume_after_restart(found.player, self.app.wall, found.left_at)
+        self.app.sandboxes.add_rebuilt(live)
+        live.start()
         self.takeovers += 1
 
     def restore(self, sandbox_id: str, around: Surroundings) -> RestoredSandbox:

@@ -52,13 +52,10 @@ class SentRequests:
         """Return the jobs whose attempts are in flight."""
         return sorted(self._begun)
 
-    def restore(self, sent: Iterable[tuple[str, int, OutgoingRequest]]) -> None:
-        """Replace all requests with these."""
+    def restore(self, sent: Iterable[tuple[str, int, OutgoingRequest]], begun: Iterable[str]) -> None:
+        """Replace all requests with these, and mark the attempts of the jobs in `begun` as sent."""
+        self._begun = set(begun)
         self._by_attempt = OrderedDict(((job, attempt), request) for job, attempt, request in sent)
-
-    def restore_begun(self, jobs: Iterable[str]) -> None:
-        """Mark the attempts of these jobs as sent."""
-        self._begun = set(jobs)
 
     def find(self, job: str, attempt: int) -> OutgoingRequest | None:
         """Return the request of an attempt, or None if it was evicted."""

@@ -61,30 +61,21 @@ def _do(work: Callable[[], Any], done: Future[Any]) -> None:
         done.set_result(result)
 
 
-class _Places:
-    """The requests whose work waits or runs."""
-
-    def __init__(self) -> None:
-        self._sizes: list[int] = []
-
-    @contextmanager
-    def one(self, size: int) -> Iterator[None]:
-        """Hold a place for a request with a body of `size` bytes. Raises `Busy` when the places are taken."""
-        sizes = self._sizes
-        if len(sizes) >= PLACES or (sizes and size > SMALL_BYTES and sum(sizes) + size > BYTES_MAX):
-            text = f"{len(sizes)} long requests are in progress or waiting; retry later"
-            raise Busy("too_busy", text)
-        sizes.append(size)
-        try:
-            yield
-        finally:
-            sizes.remove(size)
-
-
 _WORKER = _Worker()
-_PLACES = _Places()
+_sizes: list[int] = []  # of the requests whose work waits or runs
 
-place = _PLACES.one
+
+@contextmanager
+def place(size: int) -> Iterator[None]:
+    """Hold a place for a request with a body of `size` bytes. Raises `Busy` when the places are taken."""
+    sizes = _sizes
+    if len(sizes) >= PLACES or (sizes and size > SMALL_BYTES and sum(sizes) + size > BYTES_MAX):
+        raise Busy("too_busy", f"{len(sizes)} long requests are in progress or waiting; retry later")
+    sizes.append(size)
+    try:
+        yield
+    finally:
+        sizes.remove(size)
 
 
 async def in_background(work: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:

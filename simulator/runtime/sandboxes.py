@@ -183,21 +183,14 @@ class Sandboxes:
         self._admit(live)
         live.events.note(Action("created", live.clock.now(), live.scenario.name))
 
-    def add_fork(self, live: LiveSandbox, original: str) -> None:
-        """Add a rebuilt sandbox. Its clock is not started yet. Unique credentials that it shares with its original
-        continue to select the original at the root."""
+    def add_rebuilt(self, live: LiveSandbox, original: str = "") -> None:
+        """Add a rebuilt sandbox: a fork of `original`, or a sandbox that another server left in the store. Its clock is
+        not started yet. Unique credentials that a fork shares with its original continue to select the original at the
+        root."""
         live.join(self.budgets)
         live.events.reset()
-        self._admit(live)
-        live.events.note(Action("forked", live.clock.now(), original))
-
-    def take_over(self, live: LiveSandbox) -> None:
-        """Add a sandbox that was rebuilt from the store, where another server left it, and start it."""
-        live.join(self.budgets)
-        live.events.reset()
-        self._admit(live, is_stored=True)
-        live.events.note(Action("created", live.clock.now(), live.scenario.name))
-        live.start()
+        self._admit(live, is_stored=not original)
+        live.events.note(Action("forked" if original else "created", live.clock.now(), original or live.scenario.name))
 
     def stand_in(self, spec: SandboxSpec) -> None:
         """Let a new sandbox stand in for the default one, which another server owns."""

@@ -34,5 +34,5 @@ class LoopWorker:
 @contextmanager
 def beside_nothing(worker: LoopWorker) -> Iterator[None]:
     """Give the application this worker and free places."""
-    with patch.object(background, "_WORKER", worker), patch.object(background._PLACES, "_sizes", []):
+    with patch.object(background, "_WORKER", worker), patch.object(background, "_sizes", []):
         yield

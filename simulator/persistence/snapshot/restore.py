@@ -226,8 +226,7 @@ class _Restore:
         events = [(self._event(row, emails), wall) for wall, row in log_rows(parts, "events", EventRow)]
         live.events.restore(events, rest.events)
         live.courier.traces.restore(log_rows(parts, "traces", Traced))
-        live.courier.sent.restore(log_rows(parts, "sent", tuple[str, int, OutgoingRequest]))
-        live.courier.sent.restore_begun(rest.begun)
+        live.courier.sent.restore(log_rows(parts, "sent", tuple[str, int, OutgoingRequest]), rest.begun)
         live.probed.extend(rest.probed)
 
     def _event(self, row: Typed, emails: Mapping[int, EmailNotification]) -> Item:
