@@ -128,7 +128,7 @@ def authenticate(call: ApiCall, endpoint: ApiEndpoint, claim: Claim | Bearer, fa
     )
     if not call.sandbox.apply(spend, call.now):
         return deny(call, endpoint, _nonce_reused(call, claim))
-    call.reseller = reseller
+    call.reseller, call.key = reseller, key.key
     exchange.reseller = reseller.code
     return None
 

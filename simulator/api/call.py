@@ -138,10 +138,10 @@ class Bearer(msgspec.Struct, frozen=True, gc=False):
 
 class ApiCall(msgspec.Struct, kw_only=True, gc=False):
     """A request in the pipeline. `now` is the sandbox's time, derived from `wall`, which is read once; `named` is the
-    API key in the headers and its owner, `reseller` is set by authentication; `fields` are the decoded and validated
-    body or query; `is_exact` unless a part of the body may be ignored; `is_unsigned` when no API key authenticated it;
-    `is_deprecated` when the answer must have the header (SPEC 9); `has_body` once its body was read or was too large;
-    `tape` is the tape where the call began, if it has waited."""
+    API key in the headers and its owner; `reseller`, and `key` without a bearer token, are set by authentication;
+    `fields` are the decoded and validated body or query; `is_exact` unless a part of the body may be ignored;
+    `is_unsigned` when no API key authenticated it; `is_deprecated` when the answer must have the header (SPEC 9);
+    `has_body` once its body was read or was too large; `tape` is the tape where the call began, if it has waited."""
 
     request: ApiRequest
     sandbox: LiveSandbox
@@ -152,6 +152,7 @@ class ApiCall(msgspec.Struct, kw_only=True, gc=False):
     fields: dict[str, Any] = {}
     named: tuple[Reseller, ApiKey] | None = None
     reseller: Reseller | None = None
+    key: str = ""
     path_parameters: Mapping[str, str] = {}
     endpoint: "ApiEndpoint" = None  # type: ignore[assignment]  # set before it is read
     claim: Claim | Bearer = None  # type: ignore[assignment]  # the same
@@ -206,11 +207,6 @@ class ApiCall(msgspec.Struct, kw_only=True, gc=False):
         """Return the authenticated reseller."""
         assert self.reseller is not None, "only after authentication"
         return self.reseller
-
-    @property
-    def key(self) -> str:
-        """Return the API key that authenticated the call; "" with a bearer token."""
-        return "" if self.named is None else self.named[1].key
 
 
 Problems = Mapping[str, list[str]]

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Generic, TypeVar
 
 from simulator.runtime.events import EVENTS_MAX, EventHub, EventLog, EventPosition, EvictedEvent, NumberedEvent
+from simulator.runtime.operations import report
 
 TAKEN_MAX = 32
 """The number of events that a reader takes per turn."""
@@ -94,7 +95,10 @@ class EventReader(Generic[Shown]):
     def keep_unread(self) -> None:
         """Render the latest unread events, unless the reader has taken none since the last reset."""
         if len(self.first) < UNREAD_MAX:
-            self.first += self._rendered(deque(self._unread(EVENTS_MAX), UNREAD_MAX))
+            try:
+                self.first += self._rendered(deque(self._unread(EVENTS_MAX), UNREAD_MAX))
+            except Exception as error:  # our mistake: the reset happens nevertheless
+                report(error, "an event before a reset")
 
     def skip(self) -> None:
         """Skip to the end without rendering anything."""
