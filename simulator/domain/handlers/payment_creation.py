@@ -60,18 +60,25 @@ CHECKS: tuple[Callable[[Draft], Refusal | None], ...] = (
 
 
 def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | PaymentRefused:
-    """Create the payment, or return the existing one with this refid."""
+    """Create the payment, or return the existing one with this refid. Extras that the product does not have are noted
+    as ignored, except oversized extras, which are refused."""
     reseller = state.resellers[command.reseller]
     existing = payment_with(state, reseller, command.refid)
     if existing is not None:
+        product = state.catalog.products.get(existing.product)
         outcome = _requery(state, reseller, existing, command, now)
-        return _with_ignored(outcome, state, command, existing.product) if command.extras else outcome
-    product = reseller.sees(state.catalog, command.product)
-    if product is None or not product.is_active:
-        refusal = Refusal(Reason.PRODUCT, detail=not_on_sale(state, product, command.product, reseller))
-        return _refuse(state, refusal, reseller, product)
-    outcome = _check(_draft(state, product, command), reseller, command, now)
-    return _with_ignored(outcome, state, command, command.product) if command.extras else outcome
+    else:
+        product = reseller.sees(state.catalog, command.product)
+        if product is None or not product.is_active:
+            refusal = Refusal(Reason.PRODUCT, detail=not_on_sale(state, product, command.product, reseller))
+            return _refuse(state, refusal, reseller, product)
+        outcome = _check(_draft(state, product, command), reseller, command, now)
+    if product is None or not command.extras:
+        return outcome
+    if isinstance(outcome, PaymentRefused) and outcome.detail and outcome.detail.kind is DetailKind.EXTRA_TOO_LARGE:
+        return outcome
+    ignored = ignored_extras(_draft(state, product, command))
+    return outcome if ignored is None else msgspec.structs.replace(outcome, ignored=ignored)
 
 
 def _draft(state: State, product: Product, command: CreatePayment) -> Draft:
@@ -83,18 +90,6 @@ def _draft(state: State, product: Product, command: CreatePayment) -> Draft:
         extras=command.extras,
         sent=command.amount,
     )
-
-
-def _with_ignored(
-    outcome: PaymentAnswer | PaymentRefused, state: State, command: CreatePayment, code: str
-) -> PaymentAnswer | PaymentRefused:
-    """Return the outcome with a note of the ignored extras, which the product does not have. Oversized extras are
-    refused instead."""
-    if isinstance(outcome, PaymentRefused) and outcome.detail and outcome.detail.kind is DetailKind.EXTRA_TOO_LARGE:
-        return outcome
-    product = state.catalog.products.get(code)
-    ignored = ignored_extras(_draft(state, product, command)) if product is not None else None
-    return outcome if ignored is None else msgspec.structs.replace(outcome, ignored=ignored)
 
 
 def _check(draft: Draft, reseller: Reseller, command: CreatePayment, now: datetime) -> PaymentAnswer | PaymentRefused:

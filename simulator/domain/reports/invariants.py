@@ -7,7 +7,6 @@ may take seconds, so commands may be applied between two slices. The result is s
   total with the wallet's balance at that moment.
 - Transactions are only appended, too. Each is compared with its own entries and cases within one slice, so no command
   intervenes; the invariants must hold after every command.
-- Callbacks and deliveries are checked individually, as the log has them when the check reaches them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,16 +14,9 @@ from decimal import Decimal
 from itertools import chain, islice
 
 from simulator.domain.model.cases import CaseState
-from simulator.domain.model.delivery_attempts import counted
 from simulator.domain.model.resellers import Reseller
-from simulator.domain.model.transactions import (
-    SETTLED,
-    Status,
-    Transaction,
-    may_follow,
-)
+from simulator.domain.model.transactions import SETTLED, Status, Transaction, may_follow
 from simulator.domain.model.wallet import EntryType
-from simulator.domain.model.webhooks import REPLAYS_MAX
 from simulator.domain.state import State
 
 SLICE = 200
@@ -45,7 +37,7 @@ def _records(state: State) -> Iterator[Iterable[str]]:
         *[_wallet(one, len(one.wallet.entries), one.wallet.balance) for one in resellers],
         *[_transactions(state, one, len(one.history)) for one in resellers],
     ]
-    return chain([list(_indexes(state))], *walks, _callbacks(state), _deliveries(state))
+    return chain([list(_indexes(state))], *walks)
 
 
 def _indexes(state: State) -> Iterator[str]:
@@ -113,21 +105,3 @@ def _money(transaction: Transaction, reseller: Reseller, name: str) -> Iterator[
     expected = Decimal(0) if is_returned else -transaction.cost
     if sum(entry.amount for entry in entries) != expected:
         yield f"{name}: is {transaction.result.status}, but its entries add up to something else than {expected}"
-
-
-def _callbacks(state: State) -> Iterator[list[str]]:
-    most = state.scenario.limits.callback_retry.retries + 1
-    for callback in list(state.callbacks):
-        count = counted(callback.attempts)
-        yield [f"callback {callback.id}: {count} attempts, at most {most} are allowed"] if count > most else []
-
-
-def _deliveries(state: State) -> Iterator[list[str]]:
-    for delivery in list(state.deliveries):
-        name, found = f"delivery {delivery.id}", []
-        count = counted(delivery.attempts)
-        if count > delivery.retry_limit + 1:
-            found.append(f"{name}: {count} attempts, at most {delivery.retry_limit + 1} are allowed")
-        if delivery.event.replays > REPLAYS_MAX:
-            found.append(f"{name}: its event was replayed {delivery.event.replays} times, at most {REPLAYS_MAX}")
-        yield found

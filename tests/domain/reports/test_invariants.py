@@ -8,16 +8,14 @@ from decimal import Decimal
 import msgspec
 import pytest
 
-from simulator.domain.commands import Credit, OpenCase, SetWebhook
+from simulator.domain.commands import Credit, OpenCase
 from simulator.domain.model.cases import CaseKind, CaseThen
-from simulator.domain.model.delivery_attempts import Attempt
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import Status, Transaction
 from simulator.domain.reports import invariants
 from simulator.domain.sandbox import Sandbox
 from simulator.domain.state import State
 from tests.support.worlds import (
-    START,
     fire_due,
     order,
     pay,
@@ -68,11 +66,6 @@ def lose_it_everywhere(box: Sandbox, transaction: Transaction) -> None:
     lose_a_refid(box, transaction)
 
 
-def try_too_often(box: Sandbox, _: Transaction) -> None:
-    callback = next(iter(box.state.callbacks))
-    callback.attempts += tuple(Attempt(number, START) for number in range(5))
-
-
 @pytest.mark.parametrize(
     ("damage", "expected"),
     [
@@ -85,26 +78,12 @@ def try_too_often(box: Sandbox, _: Transaction) -> None:
         (lose_a_transaction, "its trxid leads elsewhere"),
         (lose_it_everywhere, "has 0 refids, but 1 transactions"),
         (lose_it_everywhere, "there are 0 transactions, but 1 in the histories"),
-        (try_too_often, "attempts, at most 4"),
     ],
 )
 def test_each_kind_of_damage_is_found(damage: Callable[[Sandbox, Transaction], None], expected: str) -> None:
     box, transaction = done()
     damage(box, transaction)
     assert any(expected in text for text in box.violations()), box.violations()
-
-
-def test_too_many_attempts_or_replays_are_reported() -> None:
-    box = sandbox()
-    box.apply(SetWebhook("R1", "inbox:w"), START)
-    box.apply(Credit("R1", Decimal(1)), START)
-    (delivery,) = box.state.deliveries
-    assert box.violations() == []
-    delivery.attempts.extend(Attempt(number, START) for number in range(5))
-    delivery.event.replays = 4
-    first, second = box.violations()
-    assert "5 attempts, at most 4" in first
-    assert "replayed 4 times, at most 3" in second
 
 
 def many(count: int) -> Sandbox:
@@ -132,7 +111,7 @@ def test_a_slice_checks_a_bounded_number_of_records(monkeypatch: pytest.MonkeyPa
         assert len(visited) - before <= size
         slices, before = slices + 1, len(visited)
     assert sorted(visited) == sorted(box.state.transactions)
-    records = 1 + 20 + 20 + len(box.state.callbacks)  # the indexes, entries, transactions and callbacks
+    records = 1 + 20 + 20  # the indexes, entries and transactions
     assert slices == math.ceil(records / size)
 
 
