@@ -67,9 +67,9 @@ def _identity(draft: Draft, field_id: str) -> tuple[str, str]:
 
 def chosen_options(draft: Draft) -> list[Option]:
     """Return the options on sale that a payment's extras name, without plans."""
-    product, plans = draft.product, plan_field(draft.product)
-    found = []
+    product, found = draft.product, []
     for name, source in product.fulfillment.extras.items():
+        plans = plan_field(product)
         if source.from_field in product.options and (plans is None or source.from_field != plans.id):
             code = draft.extras.get(name)
             option = offered_to(draft, source.from_field).active.by_code.get(code) if isinstance(code, str) else None

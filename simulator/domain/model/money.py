@@ -34,7 +34,15 @@ def cents(value: Decimal) -> Decimal:
 def parse_amount(raw: object) -> Decimal | None:
     """Parse an amount as a client sends it: what `parse_number` accepts, within `DIGITS_BEFORE_MAX` and
     `DIGITS_AFTER_MAX`; None for everything else."""
+    if type(raw) is str and len(raw) <= TEXT_CHARS_MAX:
+        return _parsed_text(raw)
     value = parse_number(raw)
+    return value if value is not None and is_bounded(value) else None
+
+
+@lru_cache(maxsize=4096)  # a few amounts recur, and a re-query does little else
+def _parsed_text(text: str) -> Decimal | None:
+    value = parse_number(text)
     return value if value is not None and is_bounded(value) else None
 
 
