@@ -52,10 +52,10 @@ def test_an_answer_of_another_server_is_not_running(sent: bytes, name: str) -> N
         getattr(simulator, name)()
 
 
-def test_a_health_of_another_server_is_a_wrong_answer() -> None:
+def test_an_answer_that_is_no_object_is_a_wrong_answer() -> None:
     with (
-        answering(lambda connection: connection.sendall(HEAD + b'{"hello": "world"}')) as simulator,
-        pytest.raises(WrongAnswer, match=r"'hello': 'world'.*is it a simulator"),
+        answering(lambda connection: connection.sendall(HEAD + b'["hello"]')) as simulator,
+        pytest.raises(WrongAnswer, match=r"hello.*is it a simulator"),
     ):
         simulator.health()
 

@@ -259,8 +259,7 @@ test("a variable that is no URL is named", () => {
   try {
     assert.equal(new Simulator(new URL("http://127.0.0.1:1")).url, "http://127.0.0.1:1");
     for (const below of ["/s/default", "/v2", "/s/default/v2/topup"]) {
-      const error = new RangeError(`http://127.0.0.1:1${below} is not the root of a simulator; give http://127.0.0.1:1`);
-      assert.throws(() => new Simulator(`http://127.0.0.1:1${below}`), error);
+      assert.equal(new Simulator(`http://127.0.0.1:1${below}`).url, "http://127.0.0.1:1");
     }
     assert.throws(() => new Simulator(), new RangeError('RESELLER_SIM_URL is "127.0.0.1:8080"; give a URL such as http://127.0.0.1:8080'));
   } finally {
