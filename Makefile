@@ -30,7 +30,7 @@ NO_INDEX := no package index was reached, or it lacks something: run 'make wheel
 # All files of a version on the package index, for every platform; a reader sees which version changed.
 COMPILE := UV_CUSTOM_COMPILE_COMMAND="make requirements" $(BIN)/uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-annotate --constraint constraints.txt
 
-.PHONY: run help test test-all test-quarter coverage mutation interop check lint types audit docs bench bench-scale campaign campaign-kill simulate fuzz screenshots console-figures interop-tools openapi-generator site site-tools wheel sdist wheelhouse ranges requirements newest-python npm-package release release-tools clean
+.PHONY: run help test test-all test-quarter coverage mutation interop check lint types audit docs bench bench-scale campaign campaign-kill simulate fuzz screenshots interop-tools openapi-generator site site-tools wheel sdist wheelhouse ranges requirements newest-python npm-package release release-tools clean
 
 run: $(READY) $(VERSION_MODULE)  ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -91,9 +91,6 @@ docs: $(DEV_READY)   ## generate pages, tables of pages, contracts/examples.json
 
 screenshots: $(DEV_READY)  ## take the pictures of the console for README and docs, with Chromium
 	@$(BIN)/python -m tools.screenshots
-
-console-figures: $(DEV_READY)  ## measure the first paint of the console with 10,000 entries, and its frames during a stream of events
-	@$(BIN)/python -m tools.console_figures
 
 interop: $(DEV_READY) $(INTEROP_READY) $(GENERATOR_READY)  ## other people's linters, generators, clients and a fuzzer, on the served documents
 	$(BIN)/python -m pytest -n auto $(INTEROP) $(ARGS)

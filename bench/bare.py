@@ -29,25 +29,17 @@ def answering(size_bytes: int) -> Callable[[Message, Receive, Send], Awaitable[N
     return app
 
 
-class BareServer(uvicorn.Server):
-    """Prints `{"url": …}` as its first line on stdout once connections are accepted."""
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            port = self.servers[0].sockets[0].getsockname()[1]
-            print(json.dumps({"url": f"http://127.0.0.1:{port}"}), flush=True)
-
-
 def main(argv: Sequence[str] | None = None) -> None:
-    """`python -m bench.bare --port N --bytes SIZE`; port 0 is a free one. Serves until SIGTERM."""
+    """`python -m bench.bare --port N --bytes SIZE`; port 0 is a free one. Serves until SIGTERM. The first line that it
+    prints is `{"url": …}`."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--bytes", type=int, default=SIZE_BYTES, help="the size of the answer's body")
     options = parser.parse_args(argv)
+    listening = socket.create_server(("127.0.0.1", options.port), backlog=2048)
+    print(json.dumps({"url": f"http://127.0.0.1:{listening.getsockname()[1]}"}), flush=True)
     config = uvicorn.Config(
         answering(options.bytes),
-        port=options.port,
         loop="uvloop",
         http="httptools",
         ws="none",
@@ -55,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         access_log=False,
         log_level="error",
     )
-    BareServer(config).run()
+    uvicorn.Server(config).run([listening])
 
 
 if __name__ == "__main__":

@@ -11,10 +11,11 @@ from importlib.metadata import version
 
 from bench import generators
 from bench.rounds import Cell
-from bench.servers import ROOT, BenchError, Cores
+from bench.servers import BenchError, Cores
 from bench.startup import Startup
 from bench.tail import Tail
 from release.commands import CannotMake
+from release.version import build_version
 
 LIBRARIES = ("uvicorn", "uvloop", "httptools", "msgspec", "starlette")
 
@@ -26,7 +27,7 @@ class Machine:
     cores: Cores
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
     load: str = field(default_factory=lambda: load_average())
-    commit: str = field(default_factory=lambda: commit_of_source())
+    commit: str = field(default_factory=build_version)
 
     def document(self) -> dict[str, str]:
         """Everything about it, with how busy it is now."""
@@ -47,22 +48,6 @@ class Machine:
 def load_average() -> str:
     """Of the last one, five and fifteen minutes; `unknown` where it is not known."""
     return ", ".join(f"{load:.2f}" for load in os.getloadavg()) if hasattr(os, "getloadavg") else "unknown"
-
-
-def commit_of_source() -> str:
-    """The commit that is measured, and whether files differ from it."""
-
-    def git(*arguments: str) -> str:
-        command = ["git", *arguments]
-        return subprocess.run(  # noqa: S603 - git of this machine, on our own folder
-            command, cwd=ROOT, capture_output=True, text=True, check=True
-        ).stdout.strip()
-
-    try:
-        short, changed = git("rev-parse", "--short=10", "HEAD"), git("status", "--porcelain", "--", "simulator")
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-    return f"{short}, and changes of it" if changed else short
 
 
 @dataclass(slots=True)
