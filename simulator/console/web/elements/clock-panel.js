@@ -8,7 +8,7 @@ import { past } from "../app/pieces.js";
 import { setQuery } from "../app/router.js";
 import { sandboxNow, store } from "../app/store.js";
 import { number, table } from "../app/table.js";
-import { NOW, toMoment, untilOf } from "../app/until.js";
+import { NOW, toMoment, untilOf } from "../app/advance-targets.js";
 
 /** @type {[string, string][]} */
 const MODES = [

@@ -7,7 +7,7 @@ import { bothTimes, counted, dateTime, span } from "../app/format.js";
 import { advance, modeOf, readDue, stopAdvance, what } from "../app/clock-actions.js";
 import { place, setQuery } from "../app/router.js";
 import { sandboxNow, store } from "../app/store.js";
-import { NOW, UNTIL_IDLE, bySeconds, toMoment } from "../app/until.js";
+import { NOW, UNTIL_IDLE, bySeconds, toMoment } from "../app/advance-targets.js";
 
 const TICK_MS = 250;
 const LISTED = 50;

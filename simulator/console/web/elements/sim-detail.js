@@ -5,8 +5,8 @@ import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { visible } from "../app/safe-text.js";
 import { markOf } from "../app/rows.js";
-import { moreOf } from "../app/sent.js";
-import { whyOf } from "../app/why.js";
+import { moreOf } from "../app/row-details.js";
+import { whyOf } from "../app/reasons.js";
 import { openMenu } from "./dialogs.js";
 import { factsOf, messagesOf } from "./exchange.js";
 

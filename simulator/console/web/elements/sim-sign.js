@@ -11,7 +11,7 @@ import { endsOf, keepEnds, requestOf } from "../app/pasted-request.js";
 import { mine } from "../app/router.js";
 import { copy } from "../app/action-log.js";
 import { table } from "../app/table.js";
-import { autopsy } from "../app/why.js";
+import { autopsy } from "../app/reasons.js";
 
 const SAMPLE = `curl 'http://127.0.0.1:8080/v2/balance' -H 'X-Api-Key: …' -H 'X-Timestamp: …' -H 'X-Nonce: …' -H 'X-Signature: v1=…'`;
 const PASTED = "A curl command, or METHOD /path, headers, an empty line and the body";

@@ -7,7 +7,7 @@ import { magicDigits, ruleAddress } from "./links.js";
 import { past } from "./pieces.js";
 import { short } from "./safe-text.js";
 import { mine } from "./router.js";
-import { ruleOf } from "./sent.js";
+import { ruleOf } from "./row-details.js";
 import { table } from "./table.js";
 
 const CAUSES = /** @type {Record<string, string>} */ ({
