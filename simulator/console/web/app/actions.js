@@ -3,7 +3,7 @@
 import { getText, path, ROOT } from "./api.js";
 import { quoted } from "./commands.js";
 import { whatIsDue } from "./clock-actions.js";
-import { go, here, mine, place } from "./router.js";
+import { go, here, sandboxPath, place } from "./router.js";
 import { act, copy } from "./action-log.js";
 import { thingId } from "./timeline-items.js";
 
@@ -35,7 +35,7 @@ export function actionsOf(row, more, why) {
 
 /** @param {number} n */
 async function copyRequest(n) {
-	await copy(await getText(mine("requests", `${n}.curl`)), `request ${n} as curl`);
+	await copy(await getText(sandboxPath("requests", `${n}.curl`)), `request ${n} as curl`);
 }
 
 /** @param {any} sent */
@@ -59,7 +59,7 @@ function curlOf(sent) {
 async function replayRequest(n) {
 	await act({
 		method: "POST",
-		path: mine("requests", n, "replay"),
+		path: sandboxPath("requests", n, "replay"),
 		cli: ["requests", String(n), "--replay"],
 		says: (made) => `request ${n} was sent once more: it is request ${made.n}, answered ${made.status}`,
 	});
@@ -69,7 +69,7 @@ async function replayRequest(n) {
 export async function sendCallback({ trxid, refid, reseller }) {
 	await act({
 		method: "POST",
-		path: mine("transactions", trxid, "callbacks"),
+		path: sandboxPath("transactions", trxid, "callbacks"),
 		after: whatIsDue(),
 		cli: ["trigger", "callback", refid, ...(reseller ? ["--reseller", reseller] : [])],
 		says: (made) => `the callback ${made.payment_status} of ${refid} is sent once more`,
@@ -80,7 +80,7 @@ export async function sendCallback({ trxid, refid, reseller }) {
 async function replayWebhook(event) {
 	await act({
 		method: "POST",
-		path: mine("deliveries", event.delivery, "replay"),
+		path: sandboxPath("deliveries", event.delivery, "replay"),
 		says: (made) => `the webhook ${made.type} is sent once more, as ${made.id}`,
 	});
 }

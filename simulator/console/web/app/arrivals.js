@@ -3,7 +3,7 @@
 // that all tabs share.
 
 import { get, query, Refused } from "./api.js";
-import { mine } from "./router.js";
+import { sandboxPath } from "./router.js";
 
 const PAGE = 200;
 const KEPT_MAX = 5000;
@@ -34,7 +34,7 @@ async function run(name, then, refused, left) {
 		try {
 			const cursor = items[0]?.n ?? 0;
 			if (isAtEnd) await pause(POLL_MS, left);
-			const page = await get(mine("inbox", name) + query({ cursor, limit: PAGE }), left);
+			const page = await get(sandboxPath("inbox", name) + query({ cursor, limit: PAGE }), left);
 			if (left.aborted) return;
 			isAtEnd = !page.has_more;
 			// The numbers restart when a client clears the inbox.

@@ -3,7 +3,7 @@
 import { act } from "./action-log.js";
 import { query } from "./api.js";
 import { sum } from "./format.js";
-import { mine } from "./router.js";
+import { sandboxPath } from "./router.js";
 
 /** @param {string} reseller @param {Record<string, string>} values of a form: amount, description, type */
 export function deposit(reseller, { amount, description = "", type = "DEPOSIT" }) {
@@ -11,7 +11,7 @@ export function deposit(reseller, { amount, description = "", type = "DEPOSIT" }
 	if (description) words.push("--description", description);
 	return act({
 		method: "POST",
-		path: mine("resellers", reseller, "deposits"),
+		path: sandboxPath("resellers", reseller, "deposits"),
 		body: { amount: amount.trim(), ...(description && { description }), ...(type !== "DEPOSIT" && { type }) },
 		cli: type === "DEPOSIT" ? words : undefined,
 		says: (entry) => `deposited ${sum(entry.amount)} for ${reseller}, balance ${sum(entry.balance)}`,
@@ -22,7 +22,7 @@ export function deposit(reseller, { amount, description = "", type = "DEPOSIT" }
 export const setNetwork = (code, status) =>
 	act({
 		method: "PUT",
-		path: mine("network", code),
+		path: sandboxPath("network", code),
 		body: { status },
 		cli: ["network", code, status === "Healthy" ? "on" : "off"],
 		says: `the network of ${code} is ${status}`,
@@ -34,7 +34,7 @@ export function changeProduct(code, body, says, reseller = "") {
 	const change = isSwitch ? (body.is_active ? "on" : "off") : JSON.stringify(body);
 	return act({
 		method: "PATCH",
-		path: mine("catalog", "products", code) + query({ reseller }),
+		path: sandboxPath("catalog", "products", code) + query({ reseller }),
 		body,
 		cli: ["product", code, change, ...(reseller ? ["--reseller", reseller] : [])],
 		says: `${code}${reseller && ` of ${reseller}`} is ${says}`,

@@ -3,7 +3,7 @@
 import { get, query } from "./api.js";
 import { h } from "./dom.js";
 import { counted, dateTime } from "./format.js";
-import { here, mine } from "./router.js";
+import { here, sandboxPath } from "./router.js";
 import { short } from "./safe-text.js";
 import { act } from "./action-log.js";
 import { readClock, setClock, store } from "./store.js";
@@ -17,7 +17,7 @@ export async function advance({ body, cli }) {
 	try {
 		await act({
 			method: "POST",
-			path: mine("clock", "advance"),
+			path: sandboxPath("clock", "advance"),
 			body,
 			cli: ["advance", ...cli],
 			says: (done) =>
@@ -34,7 +34,7 @@ export async function advance({ body, cli }) {
 export async function stopAdvance() {
 	const clock = await act({
 		method: "DELETE",
-		path: mine("clock", "advance"),
+		path: sandboxPath("clock", "advance"),
 		cli: ["clock", "stop"],
 		says: (now) => `the advance is stopped at ${dateTime(now.now)}`,
 	});
@@ -44,7 +44,7 @@ export async function stopAdvance() {
 /** A clock that stands does what is due at its time, which a running one does by itself. */
 export function whatIsDue() {
 	const isStanding = store.clock?.mode === "manual";
-	return isStanding ? [{ method: "POST", path: mine("clock", "advance"), body: { seconds: 0 } }] : [];
+	return isStanding ? [{ method: "POST", path: sandboxPath("clock", "advance"), body: { seconds: 0 } }] : [];
 }
 
 /** @param {string} mode @param {string} rate as it is written; only of the mode xN */
@@ -54,7 +54,7 @@ export async function setMode(mode, rate) {
 		mode === "xN" ? { mode, ...(rate.trim() && { rate: Number.isFinite(number) ? number : rate }) } : { mode };
 	const clock = await act({
 		method: "PUT",
-		path: mine("clock"),
+		path: sandboxPath("clock"),
 		body,
 		cli: mode !== "xN" ? ["clock", mode] : number > 0 ? ["clock", `x${number}`] : undefined,
 		says: (now) => `the clock is ${modeOf(now)} now`,
@@ -66,7 +66,7 @@ export async function setMode(mode, rate) {
 export const modeOf = ({ mode, rate }) => (mode === "manual" ? "▮▮ manual" : mode === "real" ? "▶ real" : `▶ x${rate}`);
 
 /** The due items in order. @param {number} limit @returns {Promise<{ due: any[], pending: number }>} */
-export const readDue = (limit) => get(mine("due") + query({ limit }));
+export const readDue = (limit) => get(sandboxPath("due") + query({ limit }));
 
 /** What is due, as a link to where it can be looked at. @param {any} one @param {number} chars_max */
 export function what({ kind, trxid, job, about }, chars_max) {

@@ -53,7 +53,7 @@ export class SimElement extends HTMLElement {
 	}
 
 	/** Do something, and say in place why it was refused. @param {() => unknown} run @param {HTMLElement} [where] @returns {Promise<Error | null>} why */
-	async tried(run, where = this.mistake) {
+	async attempt(run, where = this.mistake) {
 		/** @type {Error | null} */
 		let failure = null;
 		try {

@@ -2,7 +2,7 @@
 
 import { get, query } from "./api.js";
 import { log } from "./events.js";
-import { mine } from "./router.js";
+import { sandboxPath } from "./router.js";
 
 const FIRST = 200;
 const PAGE = 1000;
@@ -54,7 +54,7 @@ export class Payments {
 
 	/** @param {Record<string, any>} asked the newest ones where no `cursor` and `refid` is @param {AbortSignal} signal */
 	async page(asked, signal) {
-		const page = await get(mine("transactions") + query(asked), signal);
+		const page = await get(sandboxPath("transactions") + query(asked), signal);
 		for (const one of page.transactions) this.put(one);
 		const trxids = page.transactions.map((/** @type {any} */ one) => one.trxid);
 		const before = this.all.map((one) => one.trxid);

@@ -45,7 +45,7 @@ export class Reading extends SimElement {
 		}
 		this.isReading = true;
 		try {
-			const failure = await this.tried(() => this.read());
+			const failure = await this.attempt(() => this.read());
 			if (failure instanceof Refused && failure.status === 0 && this.isConnected) this.soon(AGAIN_MS);
 		} finally {
 			this.isReading = false;

@@ -6,7 +6,7 @@ import { get } from "./api.js";
 import { magicDigits, ruleAddress } from "./links.js";
 import { past } from "./pieces.js";
 import { short } from "./safe-text.js";
-import { mine } from "./router.js";
+import { sandboxPath } from "./router.js";
 import { ruleOf } from "./row-details.js";
 import { table } from "./table.js";
 
@@ -73,7 +73,7 @@ async function ruled(name) {
 
 /** The magic account that chose how the payment ends. @param {HTMLElement} link @param {string} digits */
 async function magical(link, digits) {
-	const { outcomes } = await get(mine("magic")).catch(() => ({ outcomes: [] }));
+	const { outcomes } = await get(sandboxPath("magic")).catch(() => ({ outcomes: [] }));
 	const ending = outcomes.find((/** @type {any} */ one) => one.digits === digits)?.outcome;
 	const meaning = ending && `, which stands for: ${ending}`;
 	return h("p", {}, "decided by the account, ", link, `: one that ends in ${digits}`, meaning);

@@ -29,7 +29,7 @@ export function address(sandbox, parts, query = {}) {
 export const here = (parts, query) => address(place.sandbox, parts, query);
 
 /** A path of the control API below the sandbox that is shown. @param {...(string | number)} parts */
-export const mine = (...parts) => path("sandboxes", place.sandbox, ...parts);
+export const sandboxPath = (...parts) => path("sandboxes", place.sandbox, ...parts);
 
 /** `ask` is called before leaving a draft; the owner of the draft sets it. `left` is called as soon as the address names another view, so that the shown view does not continue with the new address. @type {{ ask: (() => Promise<boolean>) | null, left: () => void }} */
 export const leaving = { ask: null, left: () => {} };

@@ -2,16 +2,16 @@
 
 import { get, pages } from "./api.js";
 import { log } from "./events.js";
-import { mine, place } from "./router.js";
+import { sandboxPath, place } from "./router.js";
 import { readEvents } from "./stream.js";
 
 /** @param {Row} row @param {AbortSignal} signal @returns {Promise<More>} Throws `Refused` where it is not there any more. */
 export async function moreOf(row, signal) {
 	const { event } = row;
-	if (row.kind === "request") return { exchange: await get(mine("requests", event.n), signal) };
+	if (row.kind === "request") return { exchange: await get(sandboxPath("requests", event.n), signal) };
 	if (row.kind === "callback") return callback(row, signal);
 	if (row.kind !== "webhook") return {};
-	const delivery = await get(mine("deliveries", event.delivery), signal);
+	const delivery = await get(sandboxPath("deliveries", event.delivery), signal);
 	const tried = delivery.attempts.find((/** @type {any} */ one) => one.number === event.attempt);
 	const sent = await sentBy(row, { only: "webhook" }, signal);
 	return { delivery, answer: tried?.body ?? "", before: previous(delivery.attempts, event), sent };
@@ -20,7 +20,7 @@ export async function moreOf(row, signal) {
 /** @param {Row} row @param {AbortSignal} signal @returns {Promise<More>} */
 async function callback(row, signal) {
 	const { event } = row;
-	const story = await get(mine("transactions", row.trxid), signal);
+	const story = await get(sandboxPath("transactions", row.trxid), signal);
 	const job = story.callbacks.find((/** @type {any} */ one) => one.id === event.callback);
 	const tried = job?.attempts.find((/** @type {any} */ one) => one.number === event.attempt);
 	const sent = await sentBy(row, { only: "callback", refid: row.refid }, signal);
@@ -47,7 +47,7 @@ async function sentBy(row, asked, signal) {
 
 /** The rule with this name, as the control API lists it. @param {string} name @returns {Promise<any>} null when it no longer exists */
 export async function ruleOf(name) {
-	for await (const { rules } of pages(mine("rules"), { limit: 1000 })) {
+	for await (const { rules } of pages(sandboxPath("rules"), { limit: 1000 })) {
 		const found = rules.find((/** @type {any} */ one) => one.name === name);
 		if (found) return found;
 	}

@@ -1,7 +1,7 @@
 // Read a payment's story: the payment itself, its events, and its due items.
 
 import { get, query } from "./api.js";
-import { mine, place } from "./router.js";
+import { sandboxPath, place } from "./router.js";
 import { everything } from "./stream.js";
 import { thingsOf } from "./timeline-items.js";
 
@@ -11,8 +11,8 @@ const TRXID = /^[0-9]{22}$/;
 /** @param {string} trxid @param {AbortSignal} signal @returns {Promise<Story>} Throws `Refused` for an unknown one. */
 export async function storyOf(trxid, signal) {
 	const [payment, { due }] = await Promise.all([
-		get(mine("transactions", trxid), signal),
-		get(`${mine("due")}?limit=${DUE_MAX}`, signal),
+		get(sandboxPath("transactions", trxid), signal),
+		get(`${sandboxPath("due")}?limit=${DUE_MAX}`, signal),
 	]);
 	const asked = { only: "callback,notification", refid: payment.refid };
 	const events = payment.refid ? await everything(place.sandbox, signal, asked) : [];
@@ -25,7 +25,7 @@ export async function storyOf(trxid, signal) {
 export async function trxidOf(text) {
 	if (TRXID.test(text)) return text;
 	if (!text) throw new Error("a refid or a trxid is needed");
-	const { transactions } = await get(mine("transactions") + query({ refid: text, limit: 1 }));
+	const { transactions } = await get(sandboxPath("transactions") + query({ refid: text, limit: 1 }));
 	if (!transactions.length) throw new Error(`this sandbox has no payment with the refid ${text}`);
 	return transactions[0].trxid;
 }

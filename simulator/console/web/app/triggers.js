@@ -3,7 +3,7 @@
 import { form } from "./form.js";
 import { whatIsDue } from "./clock-actions.js";
 import { visible } from "./safe-text.js";
-import { mine } from "./router.js";
+import { sandboxPath } from "./router.js";
 import { act } from "./action-log.js";
 
 /** @param {string[]} codes @returns {Field} */
@@ -26,7 +26,7 @@ export function triggerForms(codes, configured, then) {
 				);
 			await act({
 				method: "POST",
-				path: mine("resellers", reseller, "deposits"),
+				path: sandboxPath("resellers", reseller, "deposits"),
 				body: { amount: amount.trim() },
 				after: whatIsDue(),
 				cli: ["trigger", "balance.added", "--amount", amount.trim(), "--reseller", reseller],
@@ -42,7 +42,7 @@ export function triggerForms(codes, configured, then) {
 		run: async ({ code }) => {
 			await act({
 				method: "PATCH",
-				path: mine("catalog", "products", code.trim()),
+				path: sandboxPath("catalog", "products", code.trim()),
 				body: { note: `changed by the console ${Date.now().toString(36)}` },
 				after: whatIsDue(),
 				cli: ["trigger", "product.updated", code.trim()],
@@ -72,7 +72,7 @@ export const probeForm = (codes, then) =>
 			const limit = timeout.trim();
 			await act({
 				method: "POST",
-				path: mine("probes"),
+				path: sandboxPath("probes"),
 				body: { reseller, ...(limit && { timeout: Number.isFinite(Number(limit)) ? Number(limit) : limit }) },
 				cli: limit ? undefined : ["trigger", "probes", "--reseller", reseller],
 				says: (answer) => {

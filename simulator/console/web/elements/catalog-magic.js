@@ -8,7 +8,7 @@ import { accountOf, callLine, payable } from "../app/magic.js";
 import { Reading } from "../app/reading.js";
 import { magicDigits } from "../app/links.js";
 import { short, visible } from "../app/safe-text.js";
-import { mine, place, setQuery } from "../app/router.js";
+import { sandboxPath, place, setQuery } from "../app/router.js";
 import { copy } from "../app/action-log.js";
 import { store } from "../app/store.js";
 import { number, table } from "../app/table.js";
@@ -37,7 +37,7 @@ export class CatalogMagic extends Reading {
 	}
 
 	async read() {
-		this.magic = (await get(mine("coverage"))).magic;
+		this.magic = (await get(sandboxPath("coverage"))).magic;
 		this.draw();
 	}
 

@@ -101,7 +101,7 @@ export class CatalogProduct extends SimElement {
 
 	/** @param {() => Promise<any>} run */
 	async change(run) {
-		if (!(await this.tried(run))) this.dispatchEvent(new Event("changed"));
+		if (!(await this.attempt(run))) this.dispatchEvent(new Event("changed"));
 	}
 }
 

@@ -6,7 +6,7 @@ import { SimElement } from "../app/element.js";
 import { callLine, payable } from "../app/magic.js";
 import { past } from "../app/pieces.js";
 import { visible } from "../app/safe-text.js";
-import { here, mine } from "../app/router.js";
+import { here, sandboxPath } from "../app/router.js";
 import { copy } from "../app/action-log.js";
 import { store } from "../app/store.js";
 
@@ -23,7 +23,7 @@ class FirstSteps extends SimElement {
 	}
 
 	async read() {
-		const listed = await get(`${mine("catalog")}?limit=100`);
+		const listed = await get(`${sandboxPath("catalog")}?limit=100`);
 		const [first] = payable(listed.products);
 		if (!first || !this.isConnected) return;
 		const reseller = store.sandbox?.resellers.find((one) => one.api_key);

@@ -9,7 +9,7 @@ import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { form } from "../app/form.js";
 import { past } from "../app/pieces.js";
-import { mine } from "../app/router.js";
+import { sandboxPath } from "../app/router.js";
 import { act } from "../app/action-log.js";
 
 const CHOICES_MAX = 500;
@@ -27,9 +27,9 @@ class SimHandsOn extends SimElement {
 	}
 
 	read() {
-		return this.tried(async () => {
+		return this.attempt(async () => {
 			const [resellers, catalog] = await Promise.all(
-				["resellers", "catalog"].map((part) => get(`${mine(part)}?limit=${CHOICES_MAX}`)),
+				["resellers", "catalog"].map((part) => get(`${sandboxPath(part)}?limit=${CHOICES_MAX}`)),
 			);
 			this.magic.products = catalog.products;
 			this.draw(resellers, catalog);
@@ -103,7 +103,7 @@ class SimHandsOn extends SimElement {
 				const allowed = addresses.split(",").map((one) => one.trim());
 				await act({
 					method: "PATCH",
-					path: mine("resellers", code, "settings"),
+					path: sandboxPath("resellers", code, "settings"),
 					body: { require_api_key_for_topup: Boolean(only), ip_allowlist: allowed.filter(Boolean) },
 					says: `changed the settings of ${code}`,
 				});
@@ -115,7 +115,7 @@ class SimHandsOn extends SimElement {
 	async newKey(code) {
 		const key = await act({
 			method: "POST",
-			path: mine("resellers", code, "api-keys"),
+			path: sandboxPath("resellers", code, "api-keys"),
 			body: {},
 			says: (one) => `created key ${one.api_key}`,
 		});
@@ -140,7 +140,7 @@ class SimHandsOn extends SimElement {
 				const [code, key] = JSON.parse(which);
 				const text = "Requests that it signs get 401 from now on. A revoked key cannot return; create a new key.";
 				if (!(await confirmed({ title: `Revoke ${key}?`, text, name: key, button: "Revoke" }))) return;
-				const where = mine("resellers", code, "api-keys", key);
+				const where = sandboxPath("resellers", code, "api-keys", key);
 				await act({ method: "DELETE", path: where, says: `revoked key ${key}` });
 				await this.read();
 			},

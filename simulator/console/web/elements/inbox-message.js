@@ -6,7 +6,7 @@ import { SimElement } from "../app/element.js";
 import { dateTime } from "../app/format.js";
 import { facts, marked, past } from "../app/pieces.js";
 import { bodyOf, headersOf, short } from "../app/safe-text.js";
-import { here, mine } from "../app/router.js";
+import { here, sandboxPath } from "../app/router.js";
 
 /** Whether the signature was verified; callbacks are unsigned. @param {{ ok: boolean | null }} verified @param {string} kind */
 export function verdict({ ok }, kind) {
@@ -32,8 +32,8 @@ export class InboxMessage extends SimElement {
 		this.hidden = n === 0;
 		put(this.whole);
 		if (n === 0) return;
-		const failure = await this.tried(async () => {
-			const { items } = await get(mine("inbox", name) + query({ cursor: n - 1, limit: 1 }));
+		const failure = await this.attempt(async () => {
+			const { items } = await get(sandboxPath("inbox", name) + query({ cursor: n - 1, limit: 1 }));
 			if (asked !== this.asked) return;
 			const found = items[0]?.n === n;
 			put(this.whole, found ? parts(items[0]) : past(`Message ${n} is not kept in this inbox.`));

@@ -6,7 +6,7 @@ import { h, once, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { past } from "../app/pieces.js";
 import { PRESETS, SECTIONS, emptyRule, ruleOf } from "../app/presets.js";
-import { mine, place, setQuery } from "../app/router.js";
+import { sandboxPath, place, setQuery } from "../app/router.js";
 import { act, copy, say as sayDone } from "../app/action-log.js";
 import { resolved, scenarioSchema } from "../app/schema.js";
 import { asFile, checkable, download, isBaseKnown } from "../app/take-home.js";
@@ -78,7 +78,7 @@ class SimRuleMaker extends SimElement {
 		this.listen(this.editor, "sim-checked", (event) => this.checked(event.detail));
 		this.watch("place", () => this.follow());
 		this.ends.push(() => clearTimeout(this.waiting));
-		this.tried(() => this.begin());
+		this.attempt(() => this.begin());
 	}
 
 	async begin() {
@@ -188,8 +188,8 @@ class SimRuleMaker extends SimElement {
 	async add() {
 		if (this.isAdding) return;
 		this.isAdding = true;
-		await this.tried(async () => {
-			const where = mine("rules");
+		await this.attempt(async () => {
+			const where = sandboxPath("rules");
 			/** @type {string[]} */
 			const added = [];
 			try {

@@ -6,7 +6,7 @@ import { counted } from "../app/format.js";
 import { marked, past, share } from "../app/pieces.js";
 import { visible } from "../app/safe-text.js";
 import { ofKinds, Reading } from "../app/reading.js";
-import { here, mine, place, setQuery } from "../app/router.js";
+import { here, sandboxPath, place, setQuery } from "../app/router.js";
 
 /** @type {Record<string, string>} */
 const STATES = { violated: "violated", met: "met", not_exercised: "not exercised" };
@@ -31,7 +31,7 @@ class SimAudit extends Reading {
 	}
 
 	async read() {
-		this.answer = await get(mine("audit"));
+		this.answer = await get(sandboxPath("audit"));
 		this.draw();
 	}
 

@@ -10,7 +10,7 @@ import { count, CURRENCY } from "../app/format.js";
 import { drawParts, searchBox, showQuery } from "../app/pieces.js";
 import { Reading } from "../app/reading.js";
 import { short } from "../app/safe-text.js";
-import { go, here, mine, place } from "../app/router.js";
+import { go, here, sandboxPath, place } from "../app/router.js";
 
 const PAGE = 500;
 const ROWS_MAX = 10_000;
@@ -90,7 +90,7 @@ class SimCatalog extends Reading {
 	async read() {
 		this.of = chosenReseller();
 		const rows = [];
-		for await (const page of pages(mine("catalog"), { reseller: this.of, limit: PAGE })) {
+		for await (const page of pages(sandboxPath("catalog"), { reseller: this.of, limit: PAGE })) {
 			rows.push(...page.products);
 			if (rows.length >= ROWS_MAX) break;
 		}

@@ -156,14 +156,14 @@ class SimClock extends SimElement {
 	async stopAdvance() {
 		this.isStopping = true;
 		this.draw();
-		await this.tried(stopAdvance);
+		await this.attempt(stopAdvance);
 		this.isStopping = false;
 		this.draw();
 	}
 
 	/** @param {Until} until */
 	advance(until) {
-		this.tried(() => advance(until));
+		this.attempt(() => advance(until));
 	}
 }
 

@@ -6,7 +6,7 @@ import { count } from "../app/format.js";
 import { marked, share } from "../app/pieces.js";
 import { short } from "../app/safe-text.js";
 import { ofKinds, Reading } from "../app/reading.js";
-import { here, mine, place, setQuery } from "../app/router.js";
+import { here, sandboxPath, place, setQuery } from "../app/router.js";
 import { number, table } from "../app/table.js";
 
 const PARTS = { rules: "Rules", magic: "Magic accounts", endpoints: "Endpoints", outcomes: "Outcomes" };
@@ -42,7 +42,7 @@ class SimCoverage extends Reading {
 	}
 
 	async read() {
-		this.answer = await get(mine("coverage"));
+		this.answer = await get(sandboxPath("coverage"));
 		this.draw();
 	}
 

@@ -91,7 +91,7 @@ export class SimDetail extends SimElement {
 
 	/** @param {Row} row @param {AbortSignal} signal */
 	read(row, signal) {
-		return this.tried(async () => {
+		return this.attempt(async () => {
 			const more = await this.more();
 			if (signal.aborted) return;
 			put(this.messages, messagesOf(row, more));
@@ -116,7 +116,7 @@ export class SimDetail extends SimElement {
 
 	/** @param {Action} action */
 	perform(action) {
-		return this.tried(action.run);
+		return this.attempt(action.run);
 	}
 
 	/** Say the reason above the facts. */

@@ -6,7 +6,7 @@ import { shortTime } from "../app/format.js";
 import { marked } from "../app/pieces.js";
 import { Reading } from "../app/reading.js";
 import { short, visible } from "../app/safe-text.js";
-import { mine } from "../app/router.js";
+import { sandboxPath } from "../app/router.js";
 import { act } from "../app/action-log.js";
 
 /** @typedef {{ name: string, kind: string, what: string, refid: string, since: string }} Held */
@@ -36,7 +36,7 @@ export class SimHolds extends Reading {
 	}
 
 	async read() {
-		this.all = (await get(mine("holds"))).holds;
+		this.all = (await get(sandboxPath("holds"))).holds;
 		this.draw();
 	}
 
@@ -75,12 +75,12 @@ export class SimHolds extends Reading {
 		const run = () =>
 			act({
 				method: "POST",
-				path: mine("holds", name, "release"),
+				path: sandboxPath("holds", name, "release"),
 				body: { count },
 				cli: ["hold", "release", name, "--count", String(count)],
 				says: (done) => `${done.released} released from ${name}, ${done.held} still held`,
 			});
-		await this.tried(run, this.refusal);
+		await this.attempt(run, this.refusal);
 		await this.now();
 	}
 }

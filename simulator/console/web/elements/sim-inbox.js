@@ -13,7 +13,7 @@ import { moment } from "../app/pieces.js";
 import { short } from "../app/safe-text.js";
 import { ofKinds, Reading } from "../app/reading.js";
 import { programOf, programText } from "../app/replies.js";
-import { go, here, mine, place, setQuery } from "../app/router.js";
+import { go, here, sandboxPath, place, setQuery } from "../app/router.js";
 import { act, copy } from "../app/action-log.js";
 
 const USUAL = "callbacks";
@@ -86,7 +86,7 @@ class SimInbox extends Reading {
 	}
 
 	async read() {
-		const answer = await get(`${mine("inbox")}?limit=200`);
+		const answer = await get(`${sandboxPath("inbox")}?limit=200`);
 		[this.inboxes, this.hasMore] = [answer.inboxes, answer.has_more];
 		this.turn();
 	}
@@ -164,7 +164,7 @@ class SimInbox extends Reading {
 				const isPlain = !during.trim() && !body && repeat === "last";
 				await act({
 					method: "PUT",
-					path: mine("inbox", name),
+					path: sandboxPath("inbox", name),
 					body: programOf({ replies, during, repeat, body }),
 					cli: isPlain ? ["inbox", name, "--reply", replies.replace(/\s/g, "")] : undefined,
 					says: `replies of ${name} set`,
@@ -179,8 +179,8 @@ class SimInbox extends Reading {
 		const text = "Its messages and the program of its replies are deleted; its numbers restart at 1.";
 		if (!(await confirmed({ title: "Clear the inbox", text, name, button: "clear" }))) return;
 		const cli = ["inbox", name, "--clear"];
-		const run = () => act({ method: "DELETE", path: mine("inbox", name), cli, says: `inbox ${name} cleared` });
-		if (await this.tried(run, this.refusal)) return;
+		const run = () => act({ method: "DELETE", path: sandboxPath("inbox", name), cli, says: `inbox ${name} cleared` });
+		if (await this.attempt(run, this.refusal)) return;
 		go(here(["inbox", name]), true);
 		this.again();
 		await this.now();

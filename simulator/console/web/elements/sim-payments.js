@@ -102,7 +102,7 @@ class SimPayments extends SimElement {
 		this.sought = "";
 		this.reading.abort();
 		const { signal } = (this.reading = new AbortController());
-		if (sandbox) await this.tried(() => this.payments.readAll(signal, () => this.show()));
+		if (sandbox) await this.attempt(() => this.payments.readAll(signal, () => this.show()));
 	}
 
 	/** A refid finds payments that are older than those in the list. @param {string} text */
@@ -110,7 +110,7 @@ class SimPayments extends SimElement {
 		const refid = REFID.exec(text)?.[1].replaceAll('"', "");
 		if (!refid || refid === this.sought) return;
 		this.sought = refid;
-		await this.tried(() => this.payments.readRefid(refid, this.reading.signal));
+		await this.attempt(() => this.payments.readRefid(refid, this.reading.signal));
 		this.show();
 	}
 
@@ -118,7 +118,7 @@ class SimPayments extends SimElement {
 		if (!this.payments.happened() || this.later) return this.show();
 		this.later = setTimeout(async () => {
 			this.later = 0;
-			await this.tried(() => this.payments.page({ limit: 200 }, this.reading.signal));
+			await this.attempt(() => this.payments.page({ limit: 200 }, this.reading.signal));
 			this.show();
 		}, AGAIN_MS);
 	}

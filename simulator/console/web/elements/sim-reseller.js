@@ -4,7 +4,7 @@ import { get } from "../app/api.js";
 import { h, put } from "../app/dom.js";
 import { Reading } from "../app/reading.js";
 import { visible } from "../app/safe-text.js";
-import { mine, place, setQuery } from "../app/router.js";
+import { sandboxPath, place, setQuery } from "../app/router.js";
 import { changed, store } from "../app/store.js";
 
 /** The codes of the sandbox that is shown. @returns {string[]} */
@@ -25,7 +25,7 @@ class SimReseller extends Reading {
 	}
 
 	async read() {
-		const found = await get(mine());
+		const found = await get(sandboxPath());
 		if (found.id !== place.sandbox) return;
 		store.sandbox = found;
 		changed("sandbox");

@@ -7,7 +7,7 @@ import { h, once, put, say } from "../app/dom.js";
 import { count, counted } from "../app/format.js";
 import { Reading } from "../app/reading.js";
 import { bodyOf, short } from "../app/safe-text.js";
-import { address, mine } from "../app/router.js";
+import { address, sandboxPath } from "../app/router.js";
 import { act, copy } from "../app/action-log.js";
 import { number, table } from "../app/table.js";
 import { asFile, download } from "../app/take-home.js";
@@ -39,7 +39,7 @@ class SimRules extends Reading {
 		let cursor = "";
 		let hasMore = true;
 		for (let page = 0; page < this.pages && hasMore; page++) {
-			const read = await get(mine("rules") + query({ limit: PAGE, cursor }));
+			const read = await get(sandboxPath("rules") + query({ limit: PAGE, cursor }));
 			rules.push(...read.rules);
 			hasMore = read.has_more;
 			cursor = read.cursor;
@@ -102,8 +102,8 @@ class SimRules extends Reading {
 	/** @param {Rule} one */
 	async takeOut({ id, name, section, rule }) {
 		const says = `removed rule ${name ?? id}`;
-		const remove = () => act({ method: "DELETE", path: mine("rules", id), cli: ["rule", "rm", id], says });
-		if (await this.tried(remove, this.refusal)) return;
+		const remove = () => act({ method: "DELETE", path: sandboxPath("rules", id), cli: ["rule", "rm", id], says });
+		if (await this.attempt(remove, this.refusal)) return;
 		const back = h(
 			"button",
 			{ onclick: once(() => this.putBack(section, rule)), title: flow(rule).slice(0, 500) },
@@ -119,12 +119,12 @@ class SimRules extends Reading {
 		const add = () =>
 			act({
 				method: "POST",
-				path: mine("rules"),
+				path: sandboxPath("rules"),
 				body: { section, rule },
 				cli: ["rule", "add", section, JSON.stringify(rule)],
 				says: (made) => `added rule ${made.id}`,
 			});
-		if (await this.tried(add, this.refusal)) return;
+		if (await this.attempt(add, this.refusal)) return;
 		put(this.removed);
 		await this.now();
 	}

@@ -24,7 +24,7 @@ class SimSandboxes extends SimElement {
 	start() {
 		put(this, h("h2", {}, "Sandboxes"), this.mistake, this.list, h("h2", {}, "New sandbox"), this.maker);
 		this.watch("sandboxes", () => this.draw());
-		this.tried(readSandboxes);
+		this.attempt(readSandboxes);
 		this.offer();
 	}
 
@@ -59,7 +59,7 @@ class SimSandboxes extends SimElement {
 	async reset(id) {
 		const text = "It returns to the start of its scenario: payments, wallets, added rules and all events are deleted.";
 		if (!(await confirmed({ title: `Reset ${id}?`, text, name: id, button: "Reset" }))) return;
-		await this.tried(async () => {
+		await this.attempt(async () => {
 			await act({ method: "POST", path: path("sandboxes", id, "reset"), says: `reset sandbox ${id}` });
 			await readSandboxes();
 		});
@@ -69,7 +69,7 @@ class SimSandboxes extends SimElement {
 	async forget(id) {
 		const text = "Its payments, its journal and its keys are deleted. Requests to its address get 404.";
 		if (!(await confirmed({ title: `Delete ${id}?`, text, name: id, button: "Delete" }))) return;
-		await this.tried(async () => {
+		await this.attempt(async () => {
 			const cli = ["sandbox", "rm", id];
 			await act({ method: "DELETE", path: path("sandboxes", id), cli, says: `deleted sandbox ${id}` });
 			if (id === latestSandbox()) setQuery({ sandbox: "" });
@@ -79,7 +79,7 @@ class SimSandboxes extends SimElement {
 
 	async offer() {
 		let names = ["default"];
-		await this.tried(async () => {
+		await this.attempt(async () => {
 			const listed = await get("scenarios?limit=500");
 			names = listed.scenarios.map((/** @type {any} */ one) =>
 				one.source === "folder" ? `file ${one.name}` : one.name,

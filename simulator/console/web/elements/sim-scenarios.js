@@ -78,7 +78,7 @@ class SimScenarios extends SimElement {
 	}
 
 	async list() {
-		await this.tried(async () => {
+		await this.attempt(async () => {
 			for await (const page of pages("scenarios", { limit: 500 })) {
 				this.all.push(...page.scenarios);
 				this.hasFolder = page.has_folder;
@@ -131,7 +131,7 @@ class SimScenarios extends SimElement {
 		this.toggleAttribute("data-open", Boolean(name || isNew));
 		this.drawList();
 		const draft = history.state?.draft;
-		const failure = await this.tried(async () => {
+		const failure = await this.attempt(async () => {
 			const found = name ? await get(path("scenarios", name) + query({ source })) : { text: NEW };
 			if (shown !== this.shown) return;
 			this.revision = found.source === "folder" ? found.revision : "";

@@ -8,7 +8,7 @@ import { counted } from "../app/format.js";
 import { past } from "../app/pieces.js";
 import { short, visible } from "../app/safe-text.js";
 import { endsOf, keepEnds, requestOf } from "../app/pasted-request.js";
-import { mine } from "../app/router.js";
+import { sandboxPath } from "../app/router.js";
 import { copy } from "../app/action-log.js";
 import { table } from "../app/table.js";
 import { autopsy } from "../app/reasons.js";
@@ -52,8 +52,8 @@ class SimSign extends SimElement {
 
 	/** All keys of the sandbox: of each reseller, revoked keys included. */
 	readKeys() {
-		return this.tried(async () => {
-			const { resellers } = await get(`${mine("resellers")}?limit=500`);
+		return this.attempt(async () => {
+			const { resellers } = await get(`${sandboxPath("resellers")}?limit=500`);
 			const { value } = this.key;
 			const keys = resellers.flatMap((/** @type {any} */ one) =>
 				one.api_keys.map((/** @type {any} */ { key, state }) =>
@@ -67,10 +67,10 @@ class SimSign extends SimElement {
 	async explain() {
 		const asked = ++this.asked;
 		const [key, secret, canonical] = [this.key.value, this.secret.value.trim(), this.own.value.replace(/\n$/, "")];
-		const failure = await this.tried(async () => {
+		const failure = await this.attempt(async () => {
 			const request = requestOf(endsOf(this.pasted));
 			const more = { ...(canonical && { canonical }), ...(key && { key }), ...(secret && { secret }) };
-			const answer = await change("POST", mine("explain"), { ...request, ...more });
+			const answer = await change("POST", sandboxPath("explain"), { ...request, ...more });
 			if (asked === this.asked) put(this.result, explanation(answer));
 		});
 		if (failure && asked === this.asked) put(this.result);

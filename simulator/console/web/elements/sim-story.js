@@ -127,7 +127,7 @@ export class SimStory extends Reading {
 			return h(
 				"section",
 				{ class: "story", "aria-label": `story of ${payment.refid}` },
-				headOf(payment, () => this.tried(() => sendCallback(payment), this.refusal)),
+				headOf(payment, () => this.attempt(() => sendCallback(payment), this.refusal)),
 				storyLine({ things, start, scale, selected, label, prefix, open: (id) => this.open(id) }),
 				leftOut(payment),
 			);

@@ -9,7 +9,7 @@ import { h, put, redraw } from "../app/dom.js";
 import { form } from "../app/form.js";
 import { drawParts } from "../app/pieces.js";
 import { ofKinds, Reading } from "../app/reading.js";
-import { here, mine, place } from "../app/router.js";
+import { here, sandboxPath, place } from "../app/router.js";
 import { sandboxNow } from "../app/store.js";
 
 const matters = ofKinds("request", "status", "entry", "callback", "webhook");
@@ -84,7 +84,7 @@ class SimWallet extends Reading {
 	async read() {
 		const of = chosenReseller();
 		try {
-			this.figures = { ...(await get(mine("figures") + query({ reseller: of }))), of };
+			this.figures = { ...(await get(sandboxPath("figures") + query({ reseller: of }))), of };
 		} catch (failure) {
 			this.figures = { of };
 			throw failure;

@@ -11,7 +11,7 @@ import { count, counted, dateTime } from "../app/format.js";
 import { drawParts, moment, past, queryChoice, searchBox, showQuery } from "../app/pieces.js";
 import { short } from "../app/safe-text.js";
 import { ofKinds, Reading } from "../app/reading.js";
-import { here, mine, place, setQuery } from "../app/router.js";
+import { here, sandboxPath, place, setQuery } from "../app/router.js";
 import { sandboxNow } from "../app/store.js";
 import { probeForm, triggerForms } from "../app/triggers.js";
 
@@ -37,7 +37,7 @@ const kept = (answer) =>
 	JSON.parse(JSON.stringify(answer, (key, value) => (key === "body" ? String(value).slice(0, BODY_CHARS_MAX) : value)));
 
 /** How the resellers are configured now. @returns {Promise<any>} */
-const configured = () => get(`${mine("resellers")}?limit=200`);
+const configured = () => get(`${sandboxPath("resellers")}?limit=200`);
 
 class SimWebhooks extends Reading {
 	/** The query of the list, and the resellers of the forms. */
@@ -111,7 +111,7 @@ class SimWebhooks extends Reading {
 		let leftOut = 0;
 		/** @type {any[]} */
 		let items = [];
-		for await (const page of pages(mine("deliveries"), { ...filter, limit: PAGE })) {
+		for await (const page of pages(sandboxPath("deliveries"), { ...filter, limit: PAGE })) {
 			items = [...items, ...page.deliveries].slice(-DELIVERIES_MAX);
 			leftOut = page.left_out;
 		}

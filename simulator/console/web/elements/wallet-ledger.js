@@ -8,7 +8,7 @@ import { bothTimes, change, CURRENCY, dateTime, money } from "../app/format.js";
 import { queryChoice, searchBox, showQuery } from "../app/pieces.js";
 import { ofKinds, Reading } from "../app/reading.js";
 import { short, visible } from "../app/safe-text.js";
-import { here, mine, place } from "../app/router.js";
+import { here, sandboxPath, place } from "../app/router.js";
 
 const PAGE = 200;
 const TYPES = ["DEPOSIT", "TRANSACTION", "REFUND", "COMMISSION"];
@@ -81,7 +81,7 @@ class WalletLedger extends Reading {
 		const of = this.filter();
 		if (of !== this.of) this.list.items = [];
 		this.of = of;
-		const page = await get(mine("ledger") + of);
+		const page = await get(sandboxPath("ledger") + of);
 		const known = new Set(this.list.items.map(keyOf));
 		const at = page.entries.findIndex((/** @type {any} */ one) => known.has(keyOf(one)));
 		if (at < 0) this.cursor = page.has_more ? page.cursor : "";
@@ -92,8 +92,8 @@ class WalletLedger extends Reading {
 		if (this.isMore || !this.cursor) return;
 		this.isMore = true;
 		const { of } = this;
-		await this.tried(async () => {
-			const page = await get(`${mine("ledger")}${of}&cursor=${encodeURIComponent(this.cursor)}`);
+		await this.attempt(async () => {
+			const page = await get(`${sandboxPath("ledger")}${of}&cursor=${encodeURIComponent(this.cursor)}`);
 			if (of !== this.of) return;
 			this.cursor = page.has_more ? page.cursor : "";
 			this.show([...this.list.items, ...page.entries]);

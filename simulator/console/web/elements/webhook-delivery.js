@@ -6,7 +6,7 @@ import { SimElement } from "../app/element.js";
 import { dateTime } from "../app/format.js";
 import { facts, marked } from "../app/pieces.js";
 import { bodyOf, short } from "../app/safe-text.js";
-import { go, here, mine } from "../app/router.js";
+import { go, here, sandboxPath } from "../app/router.js";
 import { act } from "../app/action-log.js";
 import { number, table } from "../app/table.js";
 
@@ -30,8 +30,8 @@ export class WebhookDelivery extends SimElement {
 		this.job = job;
 		this.hidden = !job;
 		if (!job) return;
-		await this.tried(async () => {
-			const found = await get(mine("deliveries", job));
+		await this.attempt(async () => {
+			const found = await get(sandboxPath("deliveries", job));
 			if (job === this.job) redraw(this.whole, ...this.parts(found));
 		});
 	}
@@ -61,10 +61,10 @@ export class WebhookDelivery extends SimElement {
 
 	/** @param {string} job */
 	replay(job) {
-		return this.tried(async () => {
+		return this.attempt(async () => {
 			const made = await act({
 				method: "POST",
-				path: mine("deliveries", job, "replay"),
+				path: sandboxPath("deliveries", job, "replay"),
 				says: (one) => `${job} is delivered again as ${one.id}`,
 			});
 			go(here(["webhooks"], { at: made.id }));
