@@ -3,8 +3,7 @@
 import "./inbox-message.js";
 import { delivery, payment, verdict } from "./inbox-message.js";
 import { SimList } from "./sim-list.js";
-import { followInbox } from "../app/arrivals.js";
-import { get } from "../app/api.js";
+import { get, query } from "../app/api.js";
 import { confirmed } from "./dialogs.js";
 import { h, put, redraw, say } from "../app/dom.js";
 import { form } from "../app/form.js";
@@ -17,6 +16,10 @@ import { go, here, sandboxPath, place, setQuery } from "../app/router.js";
 import { act, copy } from "../app/action-log.js";
 
 const USUAL = "callbacks";
+const PAGE = 200;
+const KEPT_MAX = 5000;
+/** Posts from outside make no event. A request that waited for them would hold one of six connections of all tabs. */
+const POLL_MS = 1000;
 
 /** @type {ListColumn[]} */
 const COLUMNS = [
@@ -39,8 +42,10 @@ class SimInbox extends Reading {
 	/** @type {any[]} */
 	inboxes = [];
 	hasMore = false;
+	/** The inbox that is shown, and its messages, newest first. */
 	shown = "";
-	leave = () => {};
+	/** @type {any[]} */
+	messages = [];
 	names = h("nav", { class: "parts", "aria-label": "Inboxes" });
 	counts = h("span", { class: "counts", role: "status" });
 	url = h("code", { class: "outside" });
@@ -75,9 +80,8 @@ class SimInbox extends Reading {
 			{ key: "u", does: "copy the inbox's address", group: "Inbox", run: copyUrl },
 			{ key: "Escape", does: "close the message", group: "Inbox", run: () => setQuery({ at: "" }) },
 		]);
-		this.ends.push(() => this.leave());
-		this.refreshOn(ofKinds("callback", "webhook", "action"));
 		this.turn();
+		this.refreshOn(ofKinds("callback", "webhook", "action"));
 	}
 
 	/** The inbox that the address names, else the first one. */
@@ -89,15 +93,28 @@ class SimInbox extends Reading {
 		const answer = await get(`${sandboxPath("inbox")}?limit=200`);
 		[this.inboxes, this.hasMore] = [answer.inboxes, answer.has_more];
 		this.turn();
+		const { shown } = this;
+		for (let hasMore = true; hasMore;) {
+			const cursor = this.messages[0]?.n ?? 0;
+			const page = await get(sandboxPath("inbox", shown) + query({ cursor, limit: PAGE }));
+			if (shown !== this.shown) return;
+			// The numbers restart when a client clears the inbox.
+			const isCleared = page.count + page.left_out < cursor;
+			hasMore = page.has_more || isCleared;
+			// Headers and bodies are read when a message is opened.
+			const fresh = page.items.map((/** @type {any} */ one) => ({ ...one, headers: [], body: "" })).reverse();
+			this.messages = isCleared ? [] : [...fresh, ...this.messages].slice(0, KEPT_MAX);
+			const evicted = page.left_out ? `, ${count(page.left_out)} older ones not kept` : "";
+			say(this.url, page.url);
+			say(this.counts, `${count(this.messages.length)} arrived${evicted}`);
+			this.list.items = this.messages;
+		}
+		if (this.isConnected && !this.isStale) this.soon(POLL_MS);
 	}
 
 	/** Follow the inbox that is shown now, and show the message of the address. */
 	turn() {
-		const key = `${place.sandbox} ${this.current}`;
-		if (key !== this.shown) {
-			this.shown = key;
-			this.again();
-		}
+		if (this.current !== this.shown) this.again();
 		const found = this.inboxes.find((one) => one.name === this.current);
 		const shown = found ? this.inboxes : [{ name: this.current, count: 0 }, ...this.inboxes];
 		redraw(this.names, ...shown.map((one) => this.tab(one)), this.hasMore && "… and more, by address");
@@ -107,28 +124,18 @@ class SimInbox extends Reading {
 		this.whole.show(this.current, at);
 	}
 
+	/** From the first message on: another inbox, or the same that was cleared. */
+	again() {
+		this.shown = this.current;
+		this.list.items = this.messages = [];
+		this.whole.asked = "";
+		this.now();
+	}
+
 	/** @param {any} one */
 	tab(one) {
 		const isCurrent = one.name === this.current && "page";
 		return h("a", { href: here(["inbox", one.name]), "aria-current": isCurrent }, `${one.name} ${count(one.count)}`);
-	}
-
-	/** From the first message on: another inbox, or the same that was cleared. */
-	again() {
-		this.leave();
-		this.list.items = [];
-		this.whole.asked = "";
-		this.leave = followInbox(
-			this.current,
-			({ items, url, leftOut }) => {
-				this.list.items = items;
-				say(this.mistake, "");
-				say(this.url, url);
-				say(this.counts, `${count(items.length)} arrived${leftOut ? `, ${count(leftOut)} older ones not kept` : ""}`);
-				this.soon();
-			},
-			(failure) => say(this.mistake, failure.message),
-		);
 	}
 
 	teach() {
@@ -183,7 +190,6 @@ class SimInbox extends Reading {
 		if (await this.attempt(run, this.refusal)) return;
 		go(here(["inbox", name]), true);
 		this.again();
-		await this.now();
 	}
 }
 
