@@ -43,10 +43,9 @@ interface More {
 	sent?: any;
 	answer?: string;
 	before?: any;
-	delivery?: any;
 }
 
-/** An item of a story; `at` and `end` in milliseconds of the sandbox's time, equal for an instant; `id` is in the address. */
+/** An item of a story, with its id in the address. `at` and `end` are milliseconds, equal for an instant. */
 interface Thing {
 	id: string;
 	lane: Lane;

@@ -10,11 +10,10 @@ export const UNANSWERED = "the simulator does not answer; is it still running?";
 
 /** A refusal of the control API: its sentence, and the path of the mistake. */
 export class Refused extends Error {
-	/** @param {number} status @param {{ error?: string, message?: string, path?: string }} said */
+	/** @param {number} status @param {{ message?: string, path?: string }} said */
 	constructor(status, said) {
 		super(said.message ?? `the simulator answered ${status}`);
 		this.status = status;
-		this.code = said.error ?? "";
 		this.path = said.path ?? "";
 	}
 }

@@ -7,32 +7,28 @@ import { readEvents } from "./stream.js";
 
 /** @param {Row} row @param {AbortSignal} signal @returns {Promise<More>} Throws `Refused` where it is not there any more. */
 export async function moreOf(row, signal) {
-	const { event } = row;
-	if (row.kind === "request") return { exchange: await get(sandboxPath("requests", event.n), signal) };
-	if (row.kind === "callback") return callback(row, signal);
-	if (row.kind !== "webhook") return {};
-	const delivery = await get(sandboxPath("deliveries", event.delivery), signal);
-	const tried = delivery.attempts.find((/** @type {any} */ one) => one.number === event.attempt);
-	const sent = await sentBy(row, { only: "webhook" }, signal);
-	return { delivery, answer: tried?.body ?? "", before: previous(delivery.attempts, event), sent };
+	const { kind, event } = row;
+	if (kind === "request") return { exchange: await get(sandboxPath("requests", event.n), signal) };
+	if (kind !== "callback" && kind !== "webhook") return {};
+	const attempts = kind === "webhook" ? await ofDelivery(event, signal) : await ofCallback(row, signal);
+	const numbered = (/** @type {number} */ n) => attempts.find((/** @type {any} */ one) => one.number === n) ?? null;
+	const sent = await sentBy(row, signal);
+	return { answer: numbered(event.attempt)?.body ?? "", before: numbered(event.attempt - 1), sent };
 }
 
-/** @param {Row} row @param {AbortSignal} signal @returns {Promise<More>} */
-async function callback(row, signal) {
-	const { event } = row;
-	const story = await get(sandboxPath("transactions", row.trxid), signal);
-	const job = story.callbacks.find((/** @type {any} */ one) => one.id === event.callback);
-	const tried = job?.attempts.find((/** @type {any} */ one) => one.number === event.attempt);
-	const sent = await sentBy(row, { only: "callback", refid: row.refid }, signal);
-	return { answer: tried?.body ?? "", before: previous(job?.attempts ?? [], event), sent };
+/** The attempts of the webhook. @param {any} event @param {AbortSignal} signal */
+const ofDelivery = async (event, signal) => (await get(sandboxPath("deliveries", event.delivery), signal)).attempts;
+
+/** The attempts of the callback. @param {Row} row @param {AbortSignal} signal */
+async function ofCallback({ event, trxid }, signal) {
+	const { callbacks } = await get(sandboxPath("transactions", trxid), signal);
+	return callbacks.find((/** @type {any} */ one) => one.id === event.callback)?.attempts ?? [];
 }
 
-/** @param {any[]} attempts @param {any} event */
-const previous = (attempts, event) => attempts.find((one) => one.number === event.attempt - 1) ?? null;
-
-/** @param {Row} row @param {Record<string, string>} asked @param {AbortSignal} signal */
-async function sentBy(row, asked, signal) {
-	const { event } = row;
+/** The message of an attempt, from its event; null when that was evicted. @param {Row} row @param {AbortSignal} signal */
+async function sentBy(row, signal) {
+	const { kind, event } = row;
+	const asked = { only: kind, refid: kind === "callback" ? row.refid : "" };
 	const test = (/** @type {any} */ one) =>
 		one.attempt === event.attempt && (one.callback ?? one.delivery) === (event.callback ?? event.delivery);
 	const at = log.rows.findIndex((one) => one.number === row.number);

@@ -81,7 +81,7 @@ class SimFrame extends SimElement {
 		if (!view) return this.fill(unknownView(place.sandbox, place.view));
 		try {
 			await load(view);
-			if (this.turn === turn) this.fill(h(view.element));
+			if (this.turn === turn) this.fill(h(`sim-${view.name}`));
 		} catch {
 			if (this.turn === turn) this.unloaded(view.title);
 		}

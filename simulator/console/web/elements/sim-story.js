@@ -17,7 +17,7 @@ import { differences, headOf, leftOut } from "./story-head.js";
 /** The things of the second story in the address. */
 const SECOND = "with-";
 
-export class SimStory extends Reading {
+class SimStory extends Reading {
 	/** @type {Story[]} */
 	stories = [];
 	trxids = "";
