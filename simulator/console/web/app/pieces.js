@@ -50,6 +50,7 @@ export function searchBox(name, label, placeholder, when = "oninput") {
 	const box = h("input", {
 		type: "search",
 		name,
+		"data-when": when,
 		"aria-label": label,
 		placeholder,
 		maxlength: SEARCH_CHARS_MAX + 1,
@@ -74,10 +75,11 @@ export function queryChoice(name, label, all, options) {
 	return select;
 }
 
-/** Give controls the values of the address. @param {...(HTMLInputElement | HTMLSelectElement)} controls */
+/** Give controls the values of the address, but a box whose text is being written. @param {...(HTMLInputElement | HTMLSelectElement)} controls */
 export function showQuery(...controls) {
 	for (const one of controls) {
 		const text = place.query.get(one.name) ?? "";
-		if (one.value !== text) one.value = text;
+		const isWritten = one === document.activeElement && one.dataset.when === "onchange";
+		if (one.value !== text && !isWritten) one.value = text;
 	}
 }
