@@ -1,7 +1,7 @@
 """The control API as an ASGI application: its route table, its guard, and the redaction of its answers."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -224,23 +224,16 @@ class MaskedSend:
     async def _masked(self, body: bytes) -> bytes:
         live = self._sandboxes.find(self._scope.get("path_params", {}).get("sandbox", ""))
         mask = self._sandboxes.mask_of(live)
-        masked = []
-        for part in _slices(body):
+        masked, start = [], 0
+        while start < len(body):
+            end = body.find(b"\n", start + SLICE_BYTES)
+            part = body[start:end] if end > 0 else body[start:]
+            start += len(part)
             text = mask.answer(part) if len(part) <= LONG_BYTES else await in_background(mask.answer, part)
             masked.append(text.replace(b"\n", b""))
-            if len(body) > SLICE_BYTES:
+            if start < len(body):
                 await asyncio.sleep(0)
         return b"".join(masked)
-
-
-def _slices(body: bytes) -> Iterator[bytes]:
-    """Yield slices of a JSON text, which end at line ends."""
-    start = 0
-    while start < len(body):
-        end = body.find(b"\n", start + SLICE_BYTES)
-        end = len(body) if end < 0 else end
-        yield body[start:end]
-        start = end
 
 
 class ControlApp:

@@ -105,7 +105,9 @@ async def autopsy_of(
     path, prefix = exchange.path.encode("utf-8", "surrogateescape"), f"/s/{live.id}".encode()
     sent = RequestParts(exchange.method, b"", prefix, path, exchange.query, exchange.headers, exchange.body)
     sent = sent._replace(secret=named[1].secret_bytes, canonical=given)
-    made = await search(owner, sent, named, tuple(_nonces(live, exchange.n)))
+    near = (live.journal.find(n) for n in range(exchange.n - _EARLIER, exchange.n + _LATER + 1) if n != exchange.n)
+    nonces = (joined(other.headers).get(names.NONCE) for other in near if other)
+    made = await search(owner, sent, named, tuple(filter(None, nonces)))
     shown = mask.query(exchange.path, exchange.query)
     has_secrets = shown != exchange.query.decode("latin-1")
     query = mask.query(exchange.path, made.expected.query) if has_secrets else None
@@ -203,9 +205,3 @@ def _decoded(secret: str) -> bytes:
         return b64decode(secret, validate=True)
     except (Error, ValueError):
         return secret.encode()
-
-
-def _nonces(live: LiveSandbox, number: int) -> Iterator[bytes]:
-    for n in range(number - _EARLIER, number + _LATER + 1):
-        if n != number and (other := live.journal.find(n)) and (nonce := joined(other.headers).get(names.NONCE)):
-            yield nonce

@@ -27,7 +27,7 @@ from simulator.domain.model.webhooks import Delivery
 from simulator.domain.state import State
 from simulator.redaction import redact_urls
 from simulator.runtime.events import Action
-from simulator.runtime.lanes import STOPPED, Advance
+from simulator.runtime.lanes import STOPPED
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.money import number
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
@@ -95,7 +95,16 @@ async def advance(request: Request, live: LiveSandbox) -> Response:
             raise InvalidInput(f"to is in the past: it is {now.astimezone(SERVICE_ZONE).isoformat()}", "to")
     done = await live.driver.advance(target)
     live.events.note(_moved(live, "clock_advanced"))
-    return reply(_report(live, done))
+    report: dict[str, Any] = {
+        "now": moment(live.clock.now()),
+        "fired": [fired(one) for one in done.fired],
+        "left_out": done.left_out,
+        "idle": done.is_idle,
+        "stopped": done.stopped == STOPPED,
+    }
+    if held := Counter(each.name for each in live.holds):
+        report["held"] = dict(held)
+    return reply(report | ({"reason": done.stopped} if done.stopped else {}))
 
 
 def _time(live: LiveSandbox, wanted: dict[str, Any], name: str) -> datetime:
@@ -115,21 +124,6 @@ async def stop(request: Request, live: LiveSandbox) -> Response:
     await running.stop(STOP_TIMEOUT_S)
     refuse_lost_sandbox(request)
     return reply(_shown(live))
-
-
-def _report(live: LiveSandbox, done: Advance) -> dict[str, Any]:
-    fields: dict[str, Any] = {
-        "now": moment(live.clock.now()),
-        "fired": [fired(one) for one in done.fired],
-        "left_out": done.left_out,
-        "idle": done.is_idle,
-        "stopped": done.stopped == STOPPED,
-    }
-    if held := Counter(each.name for each in live.holds):
-        fields["held"] = dict(held)
-    if done.stopped:
-        fields["reason"] = done.stopped
-    return fields
 
 
 LISTED_MAX = 2_000

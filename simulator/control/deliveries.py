@@ -176,22 +176,16 @@ async def send_probes(request: Request, live: LiveSandbox) -> Response:
     """Send the named probes, or all of them, sequentially."""
     wanted = await body_of(request, "probes-request", may_be_empty=True)
     await live.catch_up()
-    reseller = _reseller(live, wanted.get("reseller"))
+    state = live.core.state
+    first = next(iter(state.resellers.values()), None)
+    reseller = reseller_of(state, wanted["reseller"]) if "reseller" in wanted else first
+    if reseller is None:
+        raise InvalidInput("this sandbox has no reseller", "reseller")
     timeout_s = float(wanted["timeout"]) if "timeout" in wanted else None
     names = wanted.get("probes", list(_PROBES_BY_NAME))
     rows = [await _probe_row(live, reseller, _PROBES_BY_NAME[name], timeout_s) for name in names]
     findings = sum(one["verdict"] == "finding" for one in rows)
     return reply({"reseller": reseller.code, "findings": findings, "probes": rows})
-
-
-def _reseller(live: LiveSandbox, code: str | None) -> Reseller:
-    """Return the named reseller, or the first reseller without a name."""
-    if code is not None:
-        return reseller_of(live.core.state, code)
-    first = next(iter(live.core.state.resellers.values()), None)
-    if first is None:
-        raise InvalidInput("this sandbox has no reseller", "reseller")
-    return first
 
 
 async def _probe_row(

@@ -150,7 +150,11 @@ class EventSource:
         gap: Callable[[int | None, EventPosition], Shown],
     ) -> EventReader[Shown]:
         logs = [self._only] if self._only else [live.events for live in self._sandboxes]
-        place, is_known = self._place(after, logs) if after is not None else (self._before(last), True)
+        if after is not None:
+            place, is_known = self._place(after, logs)
+        else:
+            latest = EventPosition(max(self._hub.latest - last, 0), 0)
+            place, is_known = self._only.before(last) if self._only else latest, True
         reader = EventReader(self._hub, self._only, place, logs, show, gap)
         if not is_known:
             reader.first.append(gap(None, place))
@@ -159,12 +163,6 @@ class EventSource:
     def id_of(self, place: EventPosition) -> str:
         """Return the id of the event at this position. In a stream of all sandboxes it has no sandbox number."""
         return f"{self._hub.boot}.{place.serial}.{place.number if self._only else 0}"
-
-    def _before(self, last: int) -> EventPosition:
-        """Return the position before the last events of a sandbox, or of all sandboxes together."""
-        if self._only:
-            return self._only.before(last)
-        return EventPosition(max(self._hub.latest - last, 0), 0)
 
     def _place(self, after: str, logs: list[EventLog]) -> tuple[EventPosition, bool]:
         """Return where to begin, and whether the number of missing events before is known."""
@@ -239,7 +237,10 @@ async def of_all(request: Request) -> Response:
 def _streamed(request: Request, only: EventLog | None) -> Response:
     query = query_of(request, "events-query")
     sandboxes = sandboxes_of(request)
-    wanted = EventQuery(_kinds(query), query.get("refid"), query.get("with") == "bodies")
+    kinds = frozenset(query["only"].split(",")) if "only" in query else frozenset()
+    if unknown := kinds.difference(KINDS):
+        raise InvalidInput(f"only has {min(unknown)!r}; use some of {', '.join(KINDS)}, with commas", "only")
+    wanted = EventQuery(kinds, query.get("refid"), query.get("with") == "bodies")
     source = EventSource(sandboxes, wanted, only)
     reader = source.stream(request.headers.get(LAST_EVENT_ID) or query.get("after"), query.get("last", 0))
     reader.holder = access_of(request).name
@@ -248,14 +249,6 @@ def _streamed(request: Request, only: EventLog | None) -> Response:
         return Response(media_type=MEDIA_TYPE, headers=HEADERS)
     pieces = _pieces(request, source, reader, query["heartbeat"], query.get("timeout", inf))
     return StreamingResponse(pieces, media_type=MEDIA_TYPE, headers=HEADERS)
-
-
-def _kinds(query: dict[str, Any]) -> frozenset[str]:
-    """Return the kinds in `only`. Raises `InvalidInput`."""
-    kinds = frozenset(query["only"].split(",")) if "only" in query else frozenset()
-    if unknown := kinds.difference(KINDS):
-        raise InvalidInput(f"only has {min(unknown)!r}; use some of {', '.join(KINDS)}, with commas", "only")
-    return kinds
 
 
 async def _pieces(

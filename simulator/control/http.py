@@ -3,7 +3,6 @@
 import asyncio
 import math
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -78,11 +77,6 @@ async def in_slices(slices: Iterable[list[Row]]) -> list[Row]:
         rows += part
         await asyncio.sleep(0)
     return rows
-
-
-def no_content() -> Response:
-    """Return a 204."""
-    return Response(status_code=204)
 
 
 def error(status: int, code: str, message: str, path: str = "", **more: Any) -> Response:
@@ -314,13 +308,9 @@ async def lines(found: Iterable[Row], row: Callable[[Row], Any], bytes_max: floa
     return shown
 
 
-def parse_time(text: str, path: str) -> datetime:
-    """Parse an ISO 8601 date-time with an offset, within the range of a sandbox's clock. Raises `InvalidInput`."""
-    return parse_times(text, path).said
-
-
 def parse_times(text: str, path: str) -> Times:
-    """Parse a date-time like `parse_time`, with all of its possible meanings. Raises `InvalidInput`."""
+    """Parse an ISO 8601 date-time with an offset, within the range of a sandbox's clock, with all of its possible
+    meanings. Raises `InvalidInput`."""
     try:
         return times_of(text)
     except ValueError as wrong:

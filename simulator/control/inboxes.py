@@ -28,7 +28,6 @@ from simulator.control.http import (
     body_of,
     bytes_of,
     cursor_of,
-    no_content,
     page,
     refuse_lost_sandbox,
     reply,
@@ -132,7 +131,7 @@ async def clear(request: Request, live: LiveSandbox) -> Response:
     """Delete received requests and programmed replies."""
     name = _name_of(request)
     live.clear_inbox(name)
-    return no_content()
+    return Response(status_code=204)
 
 
 # Programmed replies must not run scripts in the console's origin.

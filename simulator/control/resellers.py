@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.filters import list_query, query_of
-from simulator.control.http import InvalidInput, body_of, no_content, page, reply, sandboxes_of
+from simulator.control.http import InvalidInput, body_of, page, reply, sandboxes_of
 from simulator.control.render import members
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey
 from simulator.domain.model.money import parse_amount
@@ -38,7 +38,9 @@ async def list_all(request: Request, live: LiveSandbox) -> Response:
     """List the resellers with their configuration, without secrets, and the webhook of catalog events."""
     query = query_of(request, "resellers-query")
     rows = page("resellers", query, live.core.state.resellers.values(), lambda one: reseller_row(live, one))
-    return reply(await rows | {"catalog_webhook": catalog_webhook(live)})
+    webhook = live.core.state.catalog_webhook  # its events belong to no reseller
+    shown = _webhook(live, webhook, "catalog", CATALOG_EVENTS) if webhook.url else None
+    return reply(await rows | {"catalog_webhook": shown})
 
 
 async def add(request: Request, live: LiveSandbox) -> Response:
@@ -89,7 +91,7 @@ async def add_api_key(request: Request, live: LiveSandbox) -> Response:
 async def revoke_api_key(request: Request, live: LiveSandbox) -> Response:
     """Revoke a key, effective at once."""
     await live.submit(RevokeApiKey(_code(request, live), request.path_params["key"]))
-    return no_content()
+    return Response(status_code=204)
 
 
 CATALOG_EVENTS: Final = ("product.*", "option.*", "category.*", "group.*")
@@ -119,12 +121,6 @@ def reseller_row(live: LiveSandbox, one: Reseller) -> dict[str, Any]:
         "api_keys": [members(key, "key", "state", "created") for key in one.keys],
         "users": [user.username for user in one.users],
     }
-
-
-def catalog_webhook(live: LiveSandbox) -> dict[str, Any] | None:
-    """Return the webhook of catalog events, which belong to no reseller; None without such a webhook."""
-    webhook = live.core.state.catalog_webhook
-    return _webhook(live, webhook, "catalog", CATALOG_EVENTS) if webhook.url else None
 
 
 def _webhook(live: LiveSandbox, webhook: Webhook, kind: str, events: tuple[str, ...]) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -32,7 +31,6 @@ from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import Status
 from simulator.domain.model.wallet import TRANSACTION, Entry, EntryType, balance_curve
 from simulator.domain.reports.coverage import Coverage
-from simulator.domain.state import State
 from simulator.redaction import redact_urls
 from simulator.runtime.attempt_log import by_receiver
 from simulator.runtime.background import in_background, place
@@ -50,11 +48,8 @@ REFUSED_FROM = 400
 ALWAYS = (date.min, date.max)
 
 
-class ProductFigures(msgspec.Struct):
-    """Figures of the payments for a product."""
-
-    counts: Counter[HistoryStatus]
-    amount: Decimal = ZERO
+ProductFigures = tuple[Counter[HistoryStatus], Decimal]
+"""The counts of the payments for a product, and the amount of the successful ones."""
 
 
 async def show_figures(request: Request, live: LiveSandbox) -> Response:
@@ -63,13 +58,25 @@ async def show_figures(request: Request, live: LiveSandbox) -> Response:
     state, code = live.core.state, query.get("reseller")
     resellers = [one for one in state.resellers.values() if code in (None, one.code)]
     products = await _products(resellers)
-    busiest = sorted(products.items(), key=lambda one: (-one[1].counts.total(), one[0]))
+    busiest = sorted(products.items(), key=lambda one: (-one[1][0].total(), one[0]))
+    known = state.catalog.products
+    by_product: list[dict[str, Any]] = [
+        {
+            "product": product,
+            "name": known[product].name if product in known else "",
+            "count": counts.total(),
+            "succeeded": counts[HistoryStatus.SUCCESSFUL],
+            "failed": counts[HistoryStatus.FAILED],
+            "amount_myr": number(amount),
+        }
+        for product, (counts, amount) in busiest
+    ]
     attempts = [one for one in live.courier.times.latest() if code in (None, one.reseller)]
     answer = {
         "started": render.moment(state.started),
         "transactions": sum(len(one.history) for one in resellers),
         "by_status": _by_status(products.values(), sum(one.history.processing for one in resellers)),
-        "by_product": [_product(state, *one) for one in busiest],
+        "by_product": by_product,
         "callbacks": _jobs(state.callback_counts, code),
         "webhooks": _jobs(state.webhook_counts, code),
         "receivers": [one._asdict() | {"url": redact_urls(one.url)} for one in by_receiver(attempts)],
@@ -87,18 +94,15 @@ async def _products(resellers: list[Reseller]) -> dict[str, ProductFigures]:
     while part := list(islice(pairs, SLICE)):
         for one, code in part:
             _, figures = one.history.find(HistoryQuery(*ALWAYS, product=code), 0, 0)
-            product = found.setdefault(code, ProductFigures(Counter()))
-            product.counts.update(figures.counts)
-            product.amount += figures.amount
+            counts, amount = found.get(code, (Counter(), ZERO))
+            found[code] = counts + Counter(figures.counts), amount + figures.amount
         await asyncio.sleep(0)
     return found
 
 
 def _by_status(products: Iterable[ProductFigures], processing: int) -> dict[str, int]:
     """Return the number of payments by their wire status."""
-    counts: Counter[HistoryStatus] = Counter()
-    for product in products:
-        counts.update(product.counts)
+    counts: Counter[HistoryStatus] = sum((counts for counts, _ in products), Counter())
     by_status = {
         Status.ACCEPTED: max(0, counts[HistoryStatus.PENDING] - processing),
         Status.PROCESSING: processing,
@@ -107,18 +111,6 @@ def _by_status(products: Iterable[ProductFigures], processing: int) -> dict[str,
         Status.REFUNDED: counts[HistoryStatus.REFUND],
     }
     return {STATUS_NAMES[status]: count for status, count in by_status.items()}
-
-
-def _product(state: State, code: str, product: ProductFigures) -> dict[str, Any]:
-    known = state.catalog.products.get(code)
-    return {
-        "product": code,
-        "name": known.name if known else "",
-        "count": product.counts.total(),
-        "succeeded": product.counts[HistoryStatus.SUCCESSFUL],
-        "failed": product.counts[HistoryStatus.FAILED],
-        "amount_myr": number(product.amount),
-    }
 
 
 def _jobs(counts: Mapping[str, JobCounts], code: str | None) -> dict[str, int]:

@@ -18,8 +18,7 @@ from simulator.control.http import (
     bytes_of,
     decoded,
     in_slices,
-    no_content,
-    parse_time,
+    parse_times,
     reply,
     sandboxes_of,
 )
@@ -55,8 +54,10 @@ async def list_all(request: Request) -> Response:
     url, access = base_url(request), access_of(request)
     found = (live for live in sandboxes_of(request) if access.sandbox in (None, live.id))
     rows = await in_slices([render.sandbox(live, url, shows_secrets=access.may_change)] for live in found)
-    servers = servers_of(request)
-    return reply({"sandboxes": rows} if servers is None else await joined_lists(request, servers, rows))
+    servers: Servers | None = request.app.state.servers
+    if servers is None or FORWARDED_KEY in request.scope:  # another server joins the lists
+        return reply({"sandboxes": rows})
+    return reply(await joined_lists(request, servers, rows))
 
 
 async def create(request: Request) -> Application:
@@ -140,7 +141,7 @@ def _spec(scenario: Scenario, wanted: dict[str, Any]) -> SandboxSpec:
         seed=wanted.get("seed"),
         mode=clock.get("mode") or ("xN" if "rate" in clock else None),
         rate=float(clock["rate"]) if "rate" in clock else None,
-        start=parse_time(clock["start"], "clock.start") if clock.get("start") is not None else None,
+        start=parse_times(clock["start"], "clock.start").said if clock.get("start") is not None else None,
         unique_credentials=wanted.get("credentials") == "unique",
         is_audited=wanted.get("audit", True),
         quotas=wanted["quotas"] if isinstance(wanted.get("quotas"), Quotas) else NO_QUOTAS,
@@ -210,7 +211,7 @@ async def show(request: Request, live: LiveSandbox) -> Response:
 async def delete(request: Request) -> Response:
     """Delete a sandbox."""
     await sandboxes_of(request).delete(request.path_params["sandbox"])
-    return no_content()
+    return Response(status_code=204)
 
 
 async def reset(request: Request, live: LiveSandbox) -> Response:
@@ -256,13 +257,6 @@ class _Named(msgspec.Struct):
 
 class _List(msgspec.Struct):
     sandboxes: list[msgspec.Raw]
-
-
-def servers_of(request: Request) -> Servers | None:
-    """Return the servers that share the sandboxes. Return None for a single server, and for a request that another
-    server has forwarded, which gets the local answer."""
-    servers: Servers | None = request.app.state.servers
-    return None if FORWARDED_KEY in request.scope else servers
 
 
 async def joined_lists(request: Request, servers: Servers, own: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -23,7 +23,6 @@ from simulator.control.http import (
     bytes_of,
     cursor_of,
     decoded,
-    no_content,
     page,
     refuse_lost_sandbox,
     reply,
@@ -78,7 +77,7 @@ async def save(request: Request) -> Response:
     with place(len(raw)):
         wanted = await in_background(decoded, raw, "scenario-save-request")
         files = needed_files(request, "name")
-        text = _encoded(wanted["text"])
+        text = wanted["text"].encode("utf-8", "surrogatepass")
         checked = await in_background(check_text, text, files)
         if checked.errors:
             raise ScenarioError([one for one in checked.problems if one in checked.errors])
@@ -123,11 +122,7 @@ def _wanted(raw: bytes) -> tuple[bytes, str]:
     if ("text" in wanted) == ("document" in wanted):
         raise InvalidInput("text is the scenario in YAML; send it, or document instead", "text")
     text = wanted["text"] if "text" in wanted else "\n".join(block(wanted["document"])) + "\n"
-    return _encoded(text), wanted.get("extends_dir", "")
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
+    return text.encode("utf-8", "surrogatepass"), wanted.get("extends_dir", "")
 
 
 def _answer(text: bytes, files: ClientFiles | None, below: str) -> dict[str, Any]:
@@ -227,7 +222,7 @@ def _prepare(live: LiveSandbox, wanted: dict[str, Any]) -> list[Problem]:
 async def remove_rule(request: Request, live: LiveSandbox) -> Response:
     """Remove a rule; transactions that began under it continue."""
     await live.submit(RemoveRule(request.path_params["rule"]))
-    return no_content()
+    return Response(status_code=204)
 
 
 async def list_holds(request: Request, live: LiveSandbox) -> Response:

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from simulator.control import render
 from simulator.control.access import may_see_secrets
 from simulator.control.filters import query_of, refuse_other_parameters
-from simulator.control.http import InvalidInput, base_url, body_of, no_content, parse_times, reply, sandboxes_of
+from simulator.control.http import InvalidInput, base_url, body_of, parse_times, reply, sandboxes_of
 from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
 from simulator.persistence.replay.codec import BadTape
 from simulator.persistence.replay.head import TakenTape, taken
@@ -52,7 +52,7 @@ async def remove_mark(request: Request, live: LiveSandbox) -> Response:
     name = request.path_params["mark"]
     live.marks.remove(name)
     live.keeper.unmark(live, name)
-    return no_content()
+    return Response(status_code=204)
 
 
 async def rewind(request: Request, live: LiveSandbox) -> Response:
@@ -165,17 +165,16 @@ def _with_secrets(tape: TakenTape) -> Iterator[bytes]:
 async def _all(steps: Iterator[bytes | None]) -> list[bytes]:
     """Return the results of all steps, executed in a thread in slices."""
     made: list[bytes] = []
-    while await in_background(_slice, steps, made):
+
+    def execute_some() -> bool:
+        begun = monotonic()
+        for step in steps:
+            if step is not None:
+                made.append(step)
+            if monotonic() - begun > SLICE_S:
+                return True
+        return False
+
+    while await in_background(execute_some):
         pass
     return made
-
-
-def _slice(steps: Iterator[bytes | None], made: list[bytes]) -> bool:
-    """Execute some steps. Return False when there are no more."""
-    begun = monotonic()
-    for step in steps:
-        if step is not None:
-            made.append(step)
-        if monotonic() - begun > SLICE_S:
-            return True
-    return False
