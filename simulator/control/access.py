@@ -164,7 +164,6 @@ LISTS: Final = ("/_sim/sandboxes", "/_sim/events")
 """Lists that a sandbox token may read, limited to its own sandbox; at the first it may also recreate its sandbox."""
 COMMON: Final = ("/_sim/assumptions", "/_sim/scenario.schema.json", "/_sim/scenarios")
 _ONE: Final = "/_sim/sandboxes/"
-_SCENARIO: Final = "/_sim/scenarios/"
 
 
 def admit(scope: Any, access: TokenPermissions) -> None:
@@ -173,7 +172,7 @@ def admit(scope: Any, access: TokenPermissions) -> None:
     if not access.may_change and method not in ("GET", "HEAD"):
         text = f"the token {access.name!r} may only read: {method} needs one whose role is full"
         raise Forbidden("read_only_token", text)
-    is_common = path in (*LISTS, *COMMON) or path.startswith(_SCENARIO)
+    is_common = path in (*LISTS, *COMMON) or path.startswith("/_sim/scenarios/")
     is_own = path.startswith(_ONE) and path[len(_ONE) :].partition("/")[0] == access.sandbox
     if access.sandbox is not None and not is_common and not is_own:
         raise Forbidden("other_sandbox", only(access))

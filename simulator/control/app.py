@@ -268,7 +268,6 @@ class ControlApp:
             },
         )
         self._app.router.redirect_slashes = False
-        self._answered = operations.answered
         files = None if scenarios is None else ClientFiles(ScenarioFolder.of_scenarios(scenarios))
         self.state = state = self._app.state
         state.guard, state.operations, state.servers, state.client_files = guard, operations, servers, files
@@ -278,10 +277,11 @@ class ControlApp:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request that the guard accepts, or whose path is open, with a request id of its own."""
+        answered: dict[int, int] = self.state.operations.answered
 
         async def send_with_id(message: Any) -> None:
             if message["type"] == "http.response.start":
-                self._answered[message["status"]] = self._answered.get(message["status"], 0) + 1
+                answered[message["status"]] = answered.get(message["status"], 0) + 1
                 request_id = b"control-%d" % next(self._answers)
                 message["headers"] = [*message.get("headers", ()), (b"x-sim-request-id", request_id)]
             await send(message)

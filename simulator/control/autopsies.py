@@ -29,7 +29,6 @@ from simulator.shortened import shortened
 OTHERS_MAX: Final = 500
 """The number of other keys' secrets to try, and the number of replaced secrets."""
 STRING_CHARS_MAX: Final = 4000
-_SCHEMES: Final = (b"http://", b"https://")
 _VERSIONED: Final = re.compile(rb"/v[12]/")
 _EARLIER, _LATER = 10, 3  # other nonces are tried up to this distance in the journal
 _REFUSED: Final = ("invalid_signature", "invalid_signature_format")
@@ -77,7 +76,7 @@ def request_parts(method: str, target: str, pairs: Iterable[tuple[str, str]], bo
     """Return a request to a path or URL. Raises `InvalidInput`."""
     whole, _, query = as_bytes(target).partition(b"#")[0].partition(b"?")
     host, path = b"", whole
-    if whole.startswith(_SCHEMES):
+    if whole.startswith((b"http://", b"https://")):
         host, _, rest = whole.partition(b"//")[2].partition(b"/")
         path = b"/" + rest
     if not path.startswith(b"/"):

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from simulator.control.filters import list_query, query_of, refuse_other_parameters
 from simulator.control.http import body_of, cursor_of, page, reply
 from simulator.domain.commands import ChangeProduct, ChangeTree, SetNetwork
-from simulator.domain.model.catalog import Money, Product, ProductChange, TreeChange, TreeKind
+from simulator.domain.model.catalog import Product, ProductChange, TreeChange, TreeKind
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.schedule import NetworkStatus
 from simulator.domain.queries import last_updated, product_of, reseller_of, resellers_with_own
@@ -103,16 +103,12 @@ def _product_row(state: State, groups: dict[str, str], shared: Product, buyer: R
         "is_active": product.is_active,
         "is_hidden": product.is_hidden,
         "price": number(product.discount.unit_price),
-        "min": _amount(product.min_amount),
-        "max": _amount(product.max_amount),
+        "min": product.min_amount and number(product.min_amount.amount),
+        "max": product.max_amount and number(product.max_amount.amount),
         "network": state.network.status(product.code, state.now).value,
         "overlay": overlay_body(overlay),
         "product": product_body(product),
     }
-
-
-def _amount(money: Money | None) -> Any:
-    return number(money.amount) if money else None
 
 
 async def put_network(request: Request, live: LiveSandbox) -> Response:

@@ -142,25 +142,27 @@ async def list_due(request: Request, live: LiveSandbox) -> Response:
     state = live.core.state
     pending = len(state.agenda)
     first = islice(state.agenda.in_order(PLACES_MAX), LISTED_MAX)
-    answer = await page("due", query, first, lambda one: _row(state, *one))
+    nothing = {"refid": "", "trxid": "", "reseller": "", "job": ""}
+    answer = await page("due", query, first, lambda one: {"at": moment(one[0])} | nothing | _about(state, one[1]))
     left_out = 0 if answer["has_more"] else max(0, pending - cursor_of(query) - len(answer["due"]))
     return reply(answer | {"pending": pending, "left_out": left_out})
 
 
-def _row(state: State, at: datetime, item: AgendaItem) -> dict[str, Any]:
-    nothing = {"refid": "", "trxid": "", "reseller": "", "job": ""}
-    return {"at": moment(at)} | nothing | _about(state, item)
+_PAID = ("refid", "trxid", "reseller")
 
 
 def _about(state: State, item: AgendaItem) -> dict[str, Any]:
     match item:
         case StepDue(number, place):
             transaction = state.transactions.by_number[number]
-            return _of(transaction) | {"kind": "status", "about": _step(transaction, transaction.steps[place].status)}
+            return members(transaction, *_PAID) | {
+                "kind": "status",
+                "about": _step(transaction, transaction.steps[place].status),
+            }
         case Callback() as callback:
             which = f"{counted(callback.attempts) + 1} of {state.scenario.limits.callback_retry.retries + 1}"
             about = f"callback {which} for {callback.transaction.refid}"
-            return _of(callback.transaction) | {"kind": "callback", "about": about, "job": callback.id}
+            return members(callback.transaction, *_PAID) | {"kind": "callback", "about": about, "job": callback.id}
         case Delivery() as delivery:
             about = f"webhook {counted(delivery.attempts) + 1} of {delivery.retry_limit + 1}: {delivery.event.type}"
             about += f" to {delivery.reseller}" if delivery.reseller else ""
@@ -169,14 +171,10 @@ def _about(state: State, item: AgendaItem) -> dict[str, Any]:
             refid = case.transaction.refid
             refunded = f"{refid} becomes {STATUS_NAMES[Status.REFUNDED]}"
             about = refunded if is_refund else f"{case.kind} of {refid} is refused"
-            return _of(case.transaction) | {"kind": "status" if is_refund else "case", "about": about}
+            return members(case.transaction, *_PAID) | {"kind": "status" if is_refund else "case", "about": about}
         case Scheduled(commands=(first, *_)):
             return {"kind": "schedule", "about": _plan(item), "reseller": getattr(first, "reseller", None) or ""}
     raise AssertionError("a scheduled change has a command")
-
-
-def _of(one: Transaction) -> dict[str, Any]:
-    return members(one, "refid", "trxid", "reseller")
 
 
 def _step(one: Transaction, status: Status) -> str:

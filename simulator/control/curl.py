@@ -50,6 +50,9 @@ _ESCAPE: Final = re.compile(rb"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|u([0-9a-fA-
 _LETTERS: Final = dict(zip(b"abeEfnrtv\\'\"?", b"\a\b\x1b\x1b\f\n\r\t\v\\'\"?", strict=True))
 
 
+ReadFile = Callable[[str], bytes]
+
+
 class NotCurl(Exception):
     """The text is no curl command that can be read; the text of the exception says why."""
 
@@ -63,12 +66,7 @@ class Pasted(NamedTuple):
     body: bytes
 
 
-def no_file(name: str) -> bytes:
-    """Refuse a body from a file, for callers that must not read local files. Raises `NotCurl`."""
-    raise NotCurl(f"the command reads its body from the file {name!r}: write the body in its place")
-
-
-def read_command(text: str, read_file: Callable[[str], bytes] = no_file) -> Pasted:
+def read_command(text: str, read_file: ReadFile | None = None) -> Pasted:
     """Return the request of a pasted command, which may have comments, a prompt, and further lines. Raises
     `NotCurl`."""
     text = text[_BEFORE.match(text).end() :]  # type: ignore[union-attr]  # it matches every text
@@ -116,8 +114,8 @@ _READ: Final[dict[str, Callable[[str], str]]] = {
 }
 
 
-def read_words(words: list[str], read_file: Callable[[str], bytes] = no_file) -> Pasted:
-    """Return the request of a curl command; `read_file` reads files of bodies. Raises `NotCurl`."""
+def read_words(words: list[str], read_file: ReadFile | None = None) -> Pasted:
+    """Return the request of a curl command; `read_file` reads files of bodies, which None refuses. Raises `NotCurl`."""
     if not words or PurePath(words[0]).name not in ("curl", "curl.exe"):
         shown = repr(words[0][:SHOWN_CHARS]) if words else "nothing"
         raise NotCurl(f"the command does not begin with curl, but with {shown}: give it from curl on")
@@ -141,7 +139,7 @@ def read_words(words: list[str], read_file: Callable[[str], bytes] = no_file) ->
     return Pasted(method, target, headers, b"".join(parts))
 
 
-def _data(name: str, value: str, read_file: Callable[[str], bytes]) -> bytes:
+def _data(name: str, value: str, read_file: ReadFile | None) -> bytes:
     """Return a part of the body."""
     if name == "--data-urlencode":
         key, equals, content = value.partition("=")
@@ -152,6 +150,8 @@ def _data(name: str, value: str, read_file: Callable[[str], bytes]) -> bytes:
         return os.fsencode(value)
     if value == "@-":
         raise NotCurl("the command reads its body from stdin: give it with --data-binary @FILE")
+    if read_file is None:
+        raise NotCurl(f"the command reads its body from the file {value[1:]!r}: write the body in its place")
     raw = read_file(value[1:])
     return raw if name in ("--data-binary", "--json") else raw.translate(None, b"\r\n\0")
 

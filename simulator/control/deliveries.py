@@ -25,7 +25,7 @@ from simulator.redaction import redact_urls
 from simulator.runtime.attempt_log import SentRequests
 from simulator.runtime.journal import Tally
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.probes import PROBES, ImpossibleProbe, ProbeResult, ReceiverProbe, send_probe
+from simulator.runtime.probes import PROBES, ImpossibleProbe, ReceiverProbe, send_probe
 from simulator.wire import webhook_bodies
 from simulator.wire.payments import CALLBACK_STATUS_NAMES
 
@@ -199,19 +199,18 @@ async def _probe_row(
     results = await send_probe(live, probe.name, shots, timeout_s)
     verdicts = [one.verdict for one in results]
     worst = next((word for word in ("finding", "inconclusive") if word in verdicts), "ok")
-    return row | {"verdict": worst, "reason": "", "requests": [_probe_request(one) for one in results]}
-
-
-def _probe_request(one: ProbeResult) -> dict[str, Any]:
-    result = one.result
-    return {
-        "url": redact_urls(one.sent.job.url),
-        "method": one.sent.request.method,
-        "should_accept": one.sent.accept,
-        "verdict": one.verdict,
-        "ending": result.kind.value,
-        **members(result, "status", "error", "body"),
-    }
+    requests = [
+        {
+            "url": redact_urls(one.sent.job.url),
+            "method": one.sent.request.method,
+            "should_accept": one.sent.accept,
+            "verdict": one.verdict,
+            "ending": one.result.kind.value,
+            **members(one.result, "status", "error", "body"),
+        }
+        for one in results
+    ]
+    return row | {"verdict": worst, "reason": "", "requests": requests}
 
 
 def notification_row(one: EmailNotification) -> dict[str, Any]:

@@ -108,12 +108,9 @@ class _Asked(NamedTuple):
 
     given: RequestParts
     headers: dict[bytes, bytes]
+    key: str
     named: tuple[Reseller, ApiKey] | None
     held: _GivenKey | ApiKey | None
-
-    @property
-    def key(self) -> str:
-        return self.headers.get(names.API_KEY, b"").decode("latin-1")
 
 
 async def explain(request: Request, live: LiveSandbox) -> Response:
@@ -125,11 +122,12 @@ async def explain(request: Request, live: LiveSandbox) -> Response:
         hashed = await in_background(body_hash, given.body)
     refuse_lost_sandbox(request)
     headers = dict(joined(given.headers))
-    named = live.core.state.keys.get(headers.get(names.API_KEY, b"").decode("latin-1"))
+    key = headers.get(names.API_KEY, b"").decode("latin-1")
+    named = live.core.state.keys.get(key)
     known = None if named is None else named[1]
-    asked = _Asked(given, headers, named, known if given.secret is None else _GivenKey(given.secret))
+    asked = _Asked(given, headers, key, named, known if given.secret is None else _GivenKey(given.secret))
     shown = _described(live, asked, hashed, sandboxes_of(request).mask_of(live), base_url(request))
-    if asked.key:
+    if key:
         return reply(shown | await _judged(live, asked))
     judge: JudgeUnsigned = request.app.state.judge_unsigned
     unsigned = judge(live, given.method, unquote(given.path.decode("utf-8", "replace")), headers)

@@ -23,7 +23,6 @@ Record = TypeVar("Record")
 Numbered = TypeVar("Numbered", bound=NumberedRecord)
 
 NOT = "_not"
-STATUS_BOUNDS = ("status_min", "status_max")
 SHOWN_CHARS_MAX = 60
 
 
@@ -32,7 +31,7 @@ def matcher(read: Mapping[str, Callable[[Record], Any]], query: Mapping[str, Any
     compares."""
     tests = [_compares(value, query[name], True) for name, value in read.items() if name in query]
     tests += [_compares(value, query[name + NOT], False) for name, value in read.items() if name + NOT in query]
-    if not query.keys().isdisjoint(STATUS_BOUNDS):
+    if "status_min" in query or "status_max" in query:
         status, low, high = read["status"], query.get("status_min", 0), query.get("status_max", 599)
         tests.append(lambda one: low <= status(one) <= high)
     return lambda one: all(test(one) for test in tests)

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from simulator.contract.body import BadJson, decode_any
 from simulator.control import render
@@ -138,7 +138,7 @@ async def clear(request: Request, live: LiveSandbox) -> Response:
 _NO_PAGE = {"content-security-policy": "sandbox", "x-content-type-options": "nosniff"}
 
 
-async def receive(request: Request) -> Response:
+async def receive(request: Request) -> ASGIApp:
     """Accept any request, and reply as programmed."""
     name = _name_of(request)
     live = sandboxes_of(request).get(request.path_params["sandbox"])
@@ -150,16 +150,13 @@ async def receive(request: Request) -> Response:
         request.scope.get("cancel_when_left", lambda: None)()
         await live.delays.sleep(live.clock.wall_seconds(typical(taken.delay)))
     if taken.disconnect:
-        return Disconnect()
+        return _disconnect
     return Response(taken.body, taken.status, dict(taken.headers) | _NO_PAGE)
 
 
-class Disconnect(Response):
-    """Closes the connection without an answer, as far as the server can."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Close the connection."""
-        scope.get("abort", lambda: None)()
+async def _disconnect(scope: Scope, receive: Receive, send: Send) -> None:
+    """Close the connection without an answer, as far as the server can."""
+    scope.get("abort", lambda: None)()
 
 
 SHOWN_MAX: Final = 20  # replies of each list, and headers of each reply

@@ -160,7 +160,8 @@ def exposition(
             continue
         lines += (f"# HELP {name} {_escaped(metric.about)}", f"# TYPE {name} {metric.kind}")
         for texts, value in sorted(samples.items()) if isinstance(samples, Mapping) else [((), samples)]:
-            labels = [f'{label}="{_quoted(text)}"' for label, text in zip(metric.labels, texts, strict=True)]
+            quoted = (_escaped(text).replace('"', r"\"") for text in texts)
+            labels = [f'{label}="{text}"' for label, text in zip(metric.labels, quoted, strict=True)]
             if isinstance(value, int | float):
                 lines.append(_sample(name, labels, value))
             else:
@@ -184,10 +185,6 @@ def _sample(name: str, labels: list[str], value: float) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("\\", r"\\").replace("\n", r"\n")
-
-
-def _quoted(text: str) -> str:
-    return _escaped(text).replace('"', r"\"")
 
 
 async def show_metrics(request: Request) -> Response:

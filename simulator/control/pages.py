@@ -53,7 +53,6 @@ _DOCS_HEADERS = _HEADERS | {"content-security-policy": _DOCS_POLICY}
 _ROOT = b"{{root}}"
 _DEPTH_MAX = 20
 
-
 _DOC_COMMENT = re.compile(rb"^[ \t]*/\*\*(?:(?!\*/).)*\*/[ \t]*$", re.MULTILINE | re.DOTALL)
 """Comments on their own lines: types and explanations for developers of the page, a seventh of its packed size."""
 

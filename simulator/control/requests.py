@@ -125,8 +125,6 @@ def _message(mask: Mask, path: str, headers: Iterable[tuple[bytes, bytes]], body
     return {"headers": shown, "body": mask.body(path, body), "body_bytes": len(body)}
 
 
-NUMBER_LINE = b"x-sim-request-id: "
-
 Headers = list[tuple[bytes, bytes]]
 Resend = Callable[[LiveSandbox, LiveSandbox, Exchange, Headers], Awaitable[tuple[int, bytes]]]
 """Sends an exchange of the second sandbox's journal to the first, with these headers. Returns the status, 0 for a
@@ -147,7 +145,7 @@ async def replay(request: Request, live: LiveSandbox) -> Response:
     resend: Resend = request.app.state.resend
     status, lines = await resend(owner, live, exchange, headers)
     refuse_lost_sandbox(request)
-    number = int(lines.partition(NUMBER_LINE)[2].partition(b"\r")[0])
+    number = int(lines.partition(b"x-sim-request-id: ")[2].partition(b"\r")[0])
     return reply({"n": number, "status": status, "request_id": str(number), "replay_of": exchange.n}, 201)
 
 
@@ -212,7 +210,6 @@ def pasted(base: str, row: Mapping[str, Any], body: bytes, sent: bytes, prefix: 
     return "\n".join([*lines, command]) + "\n"
 
 
-HAR_VERSION = "1.2"
 SAFE_IN_PATH = "/:@!$&'()*+,;=~%"
 SAFE_IN_URL = SAFE_IN_PATH + "?"
 HAR_BYTES_MAX = 8 * 1024 * 1024
@@ -268,7 +265,7 @@ def without_origin(target: bytes) -> bytes:
 def har(exchanges: Iterable[Mapping[str, Any]], comment: str = "") -> Iterator[bytes]:
     """Yield the parts of the HAR document, a part for each exchange in the form of `exported`. Times are the
     sandbox's."""
-    head = {"version": HAR_VERSION, "creator": {"name": "reseller-sim", "version": __version__}, "pages": []}
+    head = {"version": "1.2", "creator": {"name": "reseller-sim", "version": __version__}, "pages": []}
     yield b'{"log":%b,"entries":[' % encode(head | ({"comment": comment} if comment else {}))[:-1]
     for number, one in enumerate(exchanges):
         yield (b",\n" if number else b"\n") + encode(_entry(one))

@@ -178,7 +178,13 @@ async def list_ledger(request: Request, live: LiveSandbox) -> Response:
         if code in (None, one.code)
     ]
     found = merge(*lists, key=lambda line: line[0], reverse=True)
-    return reply(await page("entries", query, found, lambda line: _ledger_row(state, *line), lambda line: line[0]))
+
+    def row(line: LedgerLine) -> dict[str, Any]:
+        _, one, entry = line
+        paid = state.transactions.get(entry.trxid)
+        return render.entry(entry) | {"refid": paid.refid if paid else "", "reseller": one.code}
+
+    return reply(await page("entries", query, found, row, lambda line: line[0]))
 
 
 def _entries(
@@ -206,8 +212,3 @@ def _count_before(entries: Sequence[Entry], number: int, before: LedgerPlace | N
         return max(0, min(before.id - 1, len(entries)))
     bisect = bisect_right if number < before.reseller else bisect_left
     return bisect(entries, before.at, key=lambda entry: entry.at)
-
-
-def _ledger_row(state: State, place: LedgerPlace, one: Reseller, entry: Entry) -> dict[str, Any]:
-    paid = state.transactions.get(entry.trxid)
-    return render.entry(entry) | {"refid": paid.refid if paid else "", "reseller": one.code}

@@ -219,8 +219,6 @@ error."""
 
 METHODS = ("get", "put", "post", "delete", "patch")
 
-MethodAndPath = tuple[str, str]
-
 
 async def show_coverage(request: Request, live: LiveSandbox) -> Response:
     """Return the coverage of a sandbox since its start or last reset."""
@@ -262,10 +260,15 @@ def _share(met: Iterator[int]) -> dict[str, int]:
 
 def _endpoints(answers: Counter[AnswerKind]) -> Iterator[dict[str, Any]]:
     """Yield the endpoints, first the contract's, each with its documented statuses that were not met."""
-    by_endpoint: dict[MethodAndPath, list[tuple[AnswerKind, int]]] = {}
+    by_endpoint: dict[tuple[str, str], list[tuple[AnswerKind, int]]] = {}
     for answered, count in sorted(answers.items()):
         by_endpoint.setdefault((answered.method, answered.path), []).append((answered, count))
-    documented = _documented()
+    documented = {
+        (method.upper(), path): [status for status in operation["responses"] if status not in NOT_AWAITED]
+        for path, item in load(OPENAPI)["paths"].items()
+        for method, operation in item.items()
+        if method in METHODS
+    }
     for method, path in (*documented, *(found for found in by_endpoint if found not in documented)):
         sorts = by_endpoint.get((method, path), [])
         listed_answers = [
@@ -281,13 +284,3 @@ def _endpoints(answers: Counter[AnswerKind]) -> Iterator[dict[str, Any]]:
             "answers": listed_answers,
             "never": [status for status in documented.get((method, path), ()) if status not in met],
         }
-
-
-def _documented() -> dict[MethodAndPath, list[str]]:
-    """Return the statuses in the contract that a test may meet, by method and path."""
-    return {
-        (method.upper(), path): [status for status in operation["responses"] if status not in NOT_AWAITED]
-        for path, item in load(OPENAPI)["paths"].items()
-        for method, operation in item.items()
-        if method in METHODS
-    }

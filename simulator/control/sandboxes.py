@@ -149,8 +149,7 @@ def _spec(scenario: Scenario, wanted: dict[str, Any]) -> SandboxSpec:
 
 
 async def _scenario(request: Request, wanted: str | dict[str, Any]) -> Scenario:
-    """Return a scenario: a bundled scenario by name, an object, or a file of `--scenarios`; no other paths are
-    allowed."""
+    """Return a scenario: a bundled one by name, an object, or a file of `--scenarios`; no other paths are allowed."""
     if isinstance(wanted, dict):
         if "file" in wanted:
             return await _scenario_in_file(request, wanted)
@@ -251,14 +250,6 @@ class Servers(Protocol):
         ...
 
 
-class _Named(msgspec.Struct):
-    id: str
-
-
-class _List(msgspec.Struct):
-    sandboxes: list[msgspec.Raw]
-
-
 async def joined_lists(request: Request, servers: Servers, own: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the sandboxes of all servers, and the list of servers. `own` are the rows of this server. Raises `Busy`
     when a few lists are being joined already."""
@@ -282,7 +273,7 @@ def _rows(other: OtherList) -> tuple[dict[str, msgspec.Raw], str | None]:
     if other.reason is not None:
         return {}, other.reason
     try:
-        rows = msgspec.json.decode(other.body, type=_List).sandboxes
-        return {msgspec.json.decode(row, type=_Named).id: row for row in rows}, None
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+        rows = msgspec.json.decode(other.body, type=dict[str, list[msgspec.Raw]])["sandboxes"]
+        return {msgspec.json.decode(row, type=dict[str, Any])["id"]: row for row in rows}, None
+    except (msgspec.MsgspecError, UnicodeDecodeError, KeyError):
         return {}, "gave an answer that is not a list of sandboxes"

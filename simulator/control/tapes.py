@@ -96,7 +96,6 @@ MEDIA_TYPE = "application/octet-stream"
 SLICE_S: Final = 0.05
 """How long the file is rendered before other users of the thread get a turn."""
 
-
 READ_BYTES_MAX: Final = 256 * 1024 * 1024
 """The memory limit for reading a tape to begin a sandbox from."""
 

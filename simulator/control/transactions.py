@@ -65,7 +65,8 @@ def _events(story: Row, held: Sequence[Row]) -> Iterator[Event]:
         said = f"callback {sent['payment_status']}{' again' if sent['copy'] else ''} to {sent['url']}"
         for row in sent["attempts"]:
             rank = CAUSED_CALLBACK if (row["at"], sent["payment_status"]) in by_request else DUE_CALLBACK
-            yield row["at"], rank, n, f"{said}, attempt {row['number']}: {_outcome(row)}"
+            answered = f"answered {row['status']}" if row["status"] else row["ending"] or "under way"
+            yield row["at"], rank, n, f"{said}, attempt {row['number']}: {row['error'] or answered}"
         if not sent["attempts"]:
             yield LATER, DUE_CALLBACK, n, f"{said}: {jobs.get(sent['id'], sent['state'])}"
     for n, case in enumerate(story["cases"]):
@@ -80,11 +81,6 @@ def _request(row: Row) -> str:
     said += [f"{name} {row[name]}" for name in ("error", "rule", "fault") if row[name]]
     line = ", ".join(said)
     return f"{line}: {row['diagnosis']}" if row["diagnosis"] else line
-
-
-def _outcome(attempt: Row) -> str:
-    answered = f"answered {attempt['status']}" if attempt["status"] else ""
-    return str(attempt.get("error") or answered or attempt.get("ending") or "under way")
 
 
 SHOWN_MAX = 100
@@ -127,8 +123,7 @@ def _newest_first(state: State, refid: str | None, code: str | None, before: int
 
 
 async def show(request: Request, live: LiveSandbox) -> Response:
-    """Return the story of a payment: requests, statuses, ledger entries, callback attempts and the receiver's
-    answers."""
+    """Return the story of a payment: requests, statuses, entries, callback attempts and the receiver's answers."""
     one = live.core.state.transactions.get(request.path_params["trxid"])
     if one is None:
         raise Unknown("unknown_transaction", "this sandbox has no such transaction; ?refid= finds by refid")
