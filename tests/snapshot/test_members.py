@@ -140,10 +140,10 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
     "NotificationLog": ("_kept _count", {}),
     "SecretLog": ("_holders _former version replacements", {}),
     "RuleBook": (
-        "magic_chosen rules _fallbacks counts",
+        "magic_chosen rules counts",
         {
             "_seed": BEGINNING, "_spelling": SCENARIO, "_values_max": DERIVED,
-            "_magic": SCENARIO, "_magic_by_id": SCENARIO, "_has_rules": DERIVED,
+            "_magic": SCENARIO, "_magic_by_id": SCENARIO, "_own": DERIVED,
             "_by_label": DERIVED,
             "__orig_class__": "of typing",
         },

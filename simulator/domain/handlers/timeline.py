@@ -6,7 +6,7 @@ immediately. A step that the current status does not allow is skipped.
 """
 
 from collections.abc import Mapping
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -14,12 +14,13 @@ import msgspec
 from simulator.domain.agenda import StepDue, TimelineStep
 from simulator.domain.handlers import callback_jobs
 from simulator.domain.model import draw
+from simulator.domain.model.catalog import Receipt
 from simulator.domain.model.domain_events import LedgerPosting
 from simulator.domain.model.draw import drawn
 from simulator.domain.model.instants import next_time_of_day
 from simulator.domain.model.money import SERVICE_ZONE, ZERO
 from simulator.domain.model.outcomes import SETTLED_COURSES, DomainOutcome
-from simulator.domain.model.rules import Fields, Text
+from simulator.domain.model.rules import Fields
 from simulator.domain.model.transactions import (
     FAILED,
     SETTLED,
@@ -35,6 +36,8 @@ from simulator.domain.state import State
 
 # The duration of payments with `realistic_times`, by the product's `processing_time`; without it, as the steps say.
 REALISTIC_TIMES: Mapping[str, timedelta] = {"24_hours": timedelta(hours=24), "3_days": timedelta(days=3)}
+
+NO_RECEIPT = Receipt()
 
 # The timeline of a payment that no rule matches.
 ORDINARY_STEPS = (
@@ -156,9 +159,7 @@ def _enter_status(state: State, transaction: Transaction, step: Step, now: datet
         at=now, status=status, code=code, cost=cost, balance=balance, cause=cause, remarks=transaction.remarks
     )
     if step.texts or step.expiry or status is SUCCESSFUL:
-        expiry = step.expiry or _expiry(state, transaction, step, now)
-        texts: dict[str, Any] = _texts(state, transaction, step)
-        result = msgspec.structs.replace(result, expiry=expiry, **texts)
+        result = msgspec.structs.replace(result, **_details(state, transaction, step, now))
     transaction.results = (*results, result)
     state.publish_status(transaction)
     if status in SETTLED:
@@ -185,17 +186,16 @@ def _settle(state: State, transaction: Transaction) -> None:
     transaction.ticket = None
 
 
-def _texts(state: State, transaction: Transaction, step: Step) -> dict[str, str]:
-    """Return the texts of a result: the product's texts on success, overridden by the texts of this step."""
-    templates: dict[str, Text] = {}
-    if step.status is SUCCESSFUL and (product := state.catalog.products.get(transaction.product)):
-        templates.update(product.fulfilled.texts)
-    if step.texts:
-        templates.update(step.texts)
-    if not templates:
-        return {}
-    facts = template_facts(state, transaction)
-    return {name: template(facts) for name, template in templates.items()}
+def _details(state: State, transaction: Transaction, step: Step, now: datetime) -> dict[str, Any]:
+    """Return the expiry and the texts of a result: the product's on success, overridden by those of the step."""
+    product = state.catalog.products.get(transaction.product) if step.status is SUCCESSFUL else None
+    receipt = product.fulfilled if product is not None else NO_RECEIPT
+    expiry = step.expiry
+    if expiry is None and receipt.valid_for is not None:
+        expiry = (now + receipt.valid_for).astimezone(SERVICE_ZONE).date()
+    templates = {**receipt.texts, **(step.texts or {})}
+    facts = template_facts(state, transaction) if templates else {}
+    return {"expiry": expiry, **{name: template(facts) for name, template in templates.items()}}
 
 
 def template_facts(state: State, transaction: Transaction) -> Fields:
@@ -209,10 +209,3 @@ def template_facts(state: State, transaction: Transaction) -> Fields:
         "account": transaction.account,
         "amount": transaction.amount,
     }
-
-
-def _expiry(state: State, transaction: Transaction, step: Step, now: datetime) -> date | None:
-    product = state.catalog.products.get(transaction.product)
-    if step.status is not SUCCESSFUL or product is None or product.fulfilled.valid_for is None:
-        return None
-    return (now + product.fulfilled.valid_for).astimezone(SERVICE_ZONE).date()

@@ -11,7 +11,6 @@ known, and again with the body.
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import timedelta
-from itertools import chain
 from typing import Any, Generic
 
 import msgspec
@@ -51,8 +50,8 @@ class Choice(msgspec.Struct, Generic[Then], frozen=True, gc=False):
 
 
 class RuleBook(Generic[Then]):
-    """The rules of a section in a sandbox, in evaluation order, with their counts. `magic` has the rules of magic
-    accounts, by their last three digits. Refids with the same `spelling` are one value."""
+    """The rules of a section in a sandbox, in evaluation order, fallbacks last, with their counts. `magic` has the
+    rules of magic accounts, by their last three digits. Refids with the same `spelling` are one value."""
 
     def __init__(
         self,
@@ -64,48 +63,41 @@ class RuleBook(Generic[Then]):
         self._seed = seed
         self._spelling = spelling
         self.magic_chosen: Counter[str] = Counter()  # counts of magic rules, by id
-        self.rules = [rule for rule in rules if not rule.fallback]
-        self._fallbacks = [rule for rule in rules if rule.fallback]
         self._magic = magic
         self._magic_by_id = {rule.id: rule for rule in magic.values()}
         self.counts = {rule.id: RuleCount() for rule in rules}
-        self._update_cache()
+        self._set_rules(rules)
 
     def counted_rules(self) -> Iterator[tuple[Rule[Then], RuleCount]]:
         """Yield each rule and its count, in evaluation order, without the rules of magic accounts."""
-        for rule in (*self.rules, *self._fallbacks):
-            yield rule, self.counts[rule.id]
+        return ((rule, self.counts[rule.id]) for rule in self.rules)
 
     def restore(self, rules: Iterable[tuple[Rule[Then], RuleCount]], magic_chosen: Mapping[str, int]) -> None:
         """Replace all rules and counts by `rules`, in evaluation order."""
         pairs = list(rules)
-        self.rules = [rule for rule, _ in pairs if not rule.fallback]
-        self._fallbacks = [rule for rule, _ in pairs if rule.fallback]
         self.counts = {rule.id: count for rule, count in pairs}
         self.magic_chosen = Counter(magic_chosen)
-        self._update_cache()
+        self._set_rules(rule for rule, _ in pairs)
 
     def put_first(self, rule: Rule[Then], count: RuleCount | None = None) -> None:
         """Insert a rule before all others of its kind; `count` continues an earlier count."""
-        (self._fallbacks if rule.fallback else self.rules).insert(0, rule)
         self.counts[rule.id] = count or RuleCount()
-        self._update_cache()
+        self._set_rules((rule, *self.rules))
 
     def remove(self, rule_id: str) -> bool:
         """Remove a rule; return False when the id is unknown."""
         count = self.counts.pop(rule_id, None)
         if count is not None:
-            self.rules = [rule for rule in self.rules if rule.id != rule_id]
-            self._fallbacks = [rule for rule in self._fallbacks if rule.id != rule_id]
-            self._update_cache()
+            self._set_rules(rule for rule in self.rules if rule.id != rule_id)
         return count is not None
 
-    def _update_cache(self) -> None:
+    def _set_rules(self, rules: Iterable[Rule[Then]]) -> None:
         """Index the rules by name, and share the limit on values among those that count per value."""
-        sharing = sum(bool(rule.per) for rule in (*self.rules, *self._fallbacks))
+        self.rules = sorted(rules, key=lambda rule: rule.fallback)
+        self._own = sum(not rule.fallback for rule in self.rules)
+        sharing = sum(bool(rule.per) for rule in self.rules)
         self._values_max = min(VALUES_MAX, SANDBOX_VALUES_MAX // len(SECTIONS) // max(1, sharing))
-        self._has_rules = bool(self.rules or self._fallbacks)
-        self._by_label = by_label((*self.rules, *self._fallbacks))
+        self._by_label = by_label(self.rules)
 
     def by_name(self, name: str) -> Rule[Then] | None:
         """Return the rule with this name or id."""
@@ -113,7 +105,7 @@ class RuleBook(Generic[Then]):
 
     def names(self) -> Iterator[str]:
         """Yield the names of all rules."""
-        yield from (rule.name for rule in (*self.rules, *self._fallbacks) if rule.name)
+        yield from (rule.name for rule in self.rules if rule.name)
         yield from self._magic_by_id
 
     def is_magic(self, account: object) -> bool:
@@ -126,7 +118,7 @@ class RuleBook(Generic[Then]):
 
         `gather` builds the facts of the request lazily, only when a rule needs them.
         """
-        if not (wanted or self._has_rules or self.is_magic(account)):
+        if not (wanted or self.rules or self.is_magic(account)):
             return None
         choice = self.find(gather, wanted, account)
         rule = choice.rule
@@ -148,13 +140,14 @@ class RuleBook(Generic[Then]):
             return Choice(rule=self._next_variant(named, is_selected=True), is_selected=True)
         waits = before_body and bool(self._magic)
         magic = None if before_body else self._magic.get(magic_digits(account))
-        if magic is None and not self._has_rules:
+        if magic is None and not self.rules:
             return Choice(rule=None, waits=waits)
         facts = gather()
         matched: list[str] = []
         values: list[tuple[str, str]] = []
         chosen: Rule[Then] | None = None
-        for rule in chain(self.rules, () if magic is None else (magic,), self._fallbacks):
+        rules = self.rules if magic is None else [*self.rules[: self._own], magic, *self.rules[self._own :]]
+        for rule in rules:
             if rule.id in passed or (chosen is not None and not rule.counts_matches):
                 continue
             if before_body and rule.before_body is not None:
