@@ -82,7 +82,11 @@ class Dialer:
 
     async def _addresses(self, host: str, owner: str) -> Sequence[str]:
         """Return the first addresses of `host`, after checking that all are allowed."""
-        addresses = [host] if _is_address(host) else await self._resolve(host, owner)
+        addresses: Sequence[str] = [host]
+        try:
+            ip_address(host)
+        except ValueError:
+            addresses = await self._resolve(host, owner)
         for address in addresses:
             if reason := self._policy and self._policy.refuse(ip_address(address)):
                 raise NotConnectedError(AttemptEnd.BLOCKED, reason)
@@ -102,14 +106,6 @@ class Dialer:
                 context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
             self._tls.setdefault(verifies, context)
         return self._tls[verifies]
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 def tls_context(ca_file: Path | None) -> ssl.SSLContext:

@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
 from simulator.domain.errors import Busy
@@ -76,34 +77,18 @@ class Delays:
     """Waits of a number of seconds each. Ending the delays resumes all of them at once."""
 
     def __init__(self) -> None:
-        self._waiting: set[asyncio.Future[None]] = set()
-
-    @property
-    def count(self) -> int:
-        """Return the number of running delays."""
-        return len(self._waiting)
+        self._ended = asyncio.Event()
 
     async def sleep(self, seconds: float) -> None:
         """Wait `seconds`, or until the delays are ended."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[None] = loop.create_future()
-        timer = loop.call_later(seconds, _end, future)
-        self._waiting.add(future)
-        try:
-            await future
-        finally:
-            timer.cancel()
-            self._waiting.discard(future)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._ended.wait()
 
     def end(self) -> None:
         """End all delays."""
-        for future in self._waiting:
-            _end(future)
-
-
-def _end(future: "asyncio.Future[None]") -> None:
-    if not future.done():
-        future.set_result(None)
+        self._ended.set()
+        self._ended = asyncio.Event()
 
 
 WAITERS_MAX = 100

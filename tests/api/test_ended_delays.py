@@ -32,7 +32,7 @@ def answered(client: Client, ending: str) -> Response:
 
     async def meanwhile() -> Response:
         paying = asyncio.ensure_future(client.acall("POST", "/v2/topup", PAYMENT, sandbox="mine"))
-        while not client.app.sandboxes.get("mine").delays.count:  # noqa: ASYNC110 - a delay rings no bell when it begins
+        while not client.app.sandboxes.get("mine").tape.is_awaited:  # noqa: ASYNC110 - a delay rings no bell when it begins
             await asyncio.sleep(0)
         method, path, body = ENDINGS[ending]
         assert (await client.asim(method, path, body)).status in (200, 204)
@@ -83,7 +83,7 @@ def test_an_inbox_gives_its_delayed_answer_at_once() -> None:
 
         async def meanwhile() -> Response:
             posting = asyncio.ensure_future(client.asim("POST", "/inbox/default/slow", {"a": 1}))
-            while not client.live.delays.count:  # noqa: ASYNC110 - the same
+            while not client.live.inboxes.peek("slow").received:  # noqa: ASYNC110 - the same
                 await asyncio.sleep(0)
             assert (await client.asim("POST", "/sandboxes/default/reset")).status == 200
             return await posting
