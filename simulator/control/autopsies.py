@@ -132,7 +132,6 @@ def rendered(
 ) -> dict[str, Any]:
     """Return an autopsy as JSON. `shown` redacts texts that may have secrets; `query` replaces a query that has
     secrets."""
-    nearest = made.nearest
     pieces = ("timestamp", "nonce", "method", "query", "body_hash")
     parts = {name: shown(value) for name, value in zip(pieces, made.expected, strict=True)}
     if query is not None:
@@ -143,13 +142,12 @@ def rendered(
         "is_right": made.is_right,
         **_found(made, shown),
         "expected": {"canonical_string": _short(expected), "parts": {name: _short(one) for name, one in parts.items()}},
-        "nearest": nearest
-        and {
-            "canonical_string": MASKED
-            if is_hidden and nearest.string != made.string
-            else _short(shown(nearest.string)),
-            "differs": list(nearest.differs),
-            "at": nearest.at,
+        "nearest": None
+        if made.signed is None
+        else {
+            "canonical_string": MASKED if is_hidden and made.signed != made.string else _short(shown(made.signed)),
+            "differs": made.places,
+            "at": made.at,
         },
         "compared": made.compared and _compared(made.compared, shown, is_query_hidden=query is not None),
     }
@@ -163,7 +161,7 @@ def _compared(made: Compared, shown: Callable[[bytes], str], *, is_query_hidden:
     """Return a given string as JSON. For a hidden query it does not say where the given query differs, since repeated
     guesses would reveal it."""
     at = made.at
-    if is_query_hidden and not made.is_expected:
+    if is_query_hidden and made.pieces:
         at = min(at, len(canonical_string(*made.expected._replace(query=b"", hashed=b""))) - 1)
     pieces = [
         {
@@ -176,7 +174,7 @@ def _compared(made: Compared, shown: Callable[[bytes], str], *, is_query_hidden:
     return {
         "canonical_string": _short(shown(made.given)),
         "is_signed": made.is_signed,
-        "is_expected": made.is_expected,
+        "is_expected": not made.pieces,
         **_found(made, shown),
         "pieces": pieces,
         "at": at,

@@ -49,8 +49,8 @@ def test_a_mistake_is_named(client: Mistaken) -> None:
     assert made.sentence.startswith(BY_ID[client.id].does.partition("{")[0])
     assert made.fix == BY_ID[client.id].fix
     assert "{" not in made.sentence
-    assert made.nearest is not None
-    assert made.nearest.differs == (BY_ID[client.id].place,)
+    assert made.signed is not None
+    assert made.places == [BY_ID[client.id].place]
     right = Signer()
     assert signature(b64decode(SECRET), made.string) == right.sign(client.request)
 
@@ -299,7 +299,7 @@ def test_a_right_signature_is_right(request_: Request) -> None:
 def test_a_signature_by_an_unknown_secret_has_no_mistake(digest: bytes) -> None:
     made = autopsy(facts(BARE, "v1=" + b64encode(digest).decode()))
     assert made.sentence.startswith("no known mistake")
-    assert (made.is_right, made.found, made.nearest) == (False, (), None)
+    assert (made.is_right, made.found, made.signed) == (False, (), None)
 
 
 @settings(max_examples=15)

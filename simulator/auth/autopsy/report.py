@@ -41,15 +41,6 @@ _NOT_OF_IT = "the signature was not made of it with this secret"
 _OTHER_KEY = "print the secret, its decoded bytes and the string where the HMAC is made: one of them is another there"
 
 
-class Nearest(msgspec.Struct, frozen=True):
-    """The string that the client signed, and where it first differs from the expected one: `at` is the number of equal
-    characters before. `differs` names the places; the key and the later places do not show in the string."""
-
-    string: bytes
-    differs: tuple[str, ...]
-    at: int
-
-
 class Piece(NamedTuple):
     """A piece that differs; `given` is None when the given string cannot be divided into six."""
 
@@ -59,13 +50,12 @@ class Piece(NamedTuple):
 
 
 class Compared(msgspec.Struct, frozen=True):
-    """A given string beside the expected one: the first `at` characters are equal. If the signature was made of it
-    (`is_signed`), `found` are the known mistakes of the later steps; `pieces` are the pieces that differ."""
+    """A given string beside the expected one: the first `at` characters are equal, `pieces` are the pieces that differ.
+    If the signature was made of it (`is_signed`), `found` are the known mistakes of the later steps."""
 
     given: bytes
     expected: Parts
     is_signed: bool
-    is_expected: bool
     found: Ways
     sentence: str
     fix: str
@@ -74,8 +64,10 @@ class Compared(msgspec.Struct, frozen=True):
 
 
 class Autopsy(msgspec.Struct, frozen=True):
-    """The result for one signature. `found` is empty when it is right, and when no known mistake explains it; `nearest`
-    is None in the latter case, since a hash does not show what is near to it. `compared` is a string that was given."""
+    """The result for one signature. `found` is empty when it is right, and when no known mistake explains it. `string`
+    is the string that should have been signed, `signed` the string that was: its first `at` characters are equal. It is
+    None when no known mistake explains the signature, since a hash does not show what is near to it. `compared` is a
+    string that was given."""
 
     is_right: bool
     found: Ways
@@ -83,8 +75,14 @@ class Autopsy(msgspec.Struct, frozen=True):
     fix: str
     expected: Parts
     string: bytes
-    nearest: Nearest | None
+    signed: bytes | None = None
+    at: int = 0
     compared: Compared | None = None
+
+    @property
+    def places(self) -> list[str]:
+        """Return where the mistakes were made; the key and the later places do not show in the string."""
+        return [way.mistake.place for way in self.found]
 
 
 def autopsy(facts: Facts, given: bytes | None = None) -> Autopsy:
@@ -96,12 +94,11 @@ def autopsy(facts: Facts, given: bytes | None = None) -> Autopsy:
         return _unexplained(facts, compared, is_complete=is_complete)
     string = canonical_string(*match.right)
     if not match.found:
-        return Autopsy(True, (), IS_RIGHT, "", match.right, string, Nearest(string, (), len(string)), compared)
+        return Autopsy(True, (), IS_RIGHT, "", match.right, string, string, len(string), compared)
     does = ", and ".join(way.does for way in match.found)
     fix = "; ".join(dict.fromkeys(way.mistake.fix for way in match.found))
-    differs = tuple(way.mistake.place for way in match.found)
-    nearest = Nearest(match.string, differs, _first_difference(string, match.string))
-    return Autopsy(False, match.found, does, fix, match.right, string, nearest, compared)
+    at = _first_difference(string, match.string)
+    return Autopsy(False, match.found, does, fix, match.right, string, match.string, at, compared)
 
 
 def _unexplained(facts: Facts, compared: Compared | None, *, is_complete: bool) -> Autopsy:
@@ -112,7 +109,7 @@ def _unexplained(facts: Facts, compared: Compared | None, *, is_complete: bool) 
     expected = signings(facts)[0].parts
     if compared is not None:
         text, fix, expected = compared.sentence if compared.is_signed else text, compared.fix, compared.expected
-    return Autopsy(False, (), text, fix, expected, canonical_string(*expected), None, compared)
+    return Autopsy(False, (), text, fix, expected, canonical_string(*expected), compared=compared)
 
 
 def compare(facts: Facts, given: bytes) -> Compared:
@@ -134,7 +131,7 @@ def compare(facts: Facts, given: bytes) -> Compared:
         begin = f"your string was signed: {differs}" if pieces else "your string is the expected one"
         sentence = ", and ".join((begin, *(way.does for way in signed)))
     fix, at = "; ".join(dict.fromkeys(fixes)), _first_difference(string, given)
-    return Compared(given, expected, signed is not None, not pieces, signed or (), sentence, fix, at, pieces)
+    return Compared(given, expected, signed is not None, signed or (), sentence, fix, at, pieces)
 
 
 def _first_difference(string: bytes, other: bytes) -> int:
