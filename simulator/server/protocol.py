@@ -1,8 +1,9 @@
 """A client connection, as uvicorn constructs it: it reads requests, answers them in order, and sets the deadlines.
 
-`RequestReader` parses, `ResponseBatcher` calls `answer` at the end of the event loop's turn, and `AnswerWriter` writes.
-A plain and complete request is answered at once by the application's `answer_now`; a `Responder` answers any other
-request in a task.
+The way of a request: `data_received` gives its bytes to the `RequestReader`, which queues requests. At the end of the
+event loop's turn the `ResponseBatcher` calls `answer` for the oldest one. A plain and complete request is answered by
+the application's `answer_now` (`_answer_at_once`), any other by a `Responder` in a task (`_start`), after which
+`end_answer` continues. The `AnswerWriter` writes. A refusal is written after the earlier answers.
 """
 
 import asyncio

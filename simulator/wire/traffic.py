@@ -10,20 +10,13 @@ from simulator.domain.model.fault_kinds import WITHOUT_BODY
 Headers = tuple[tuple[bytes, bytes], ...]
 
 
-class Call(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A request of the client and the service's answer.
-
-    `n` counts from 1 within a log; evidence refers to it. `path` is without the prefix of a sandbox, `query` is raw.
-    `status` is 0 when the connection ended before an answer. `refid`, `trxid`, `reseller`, `client` and `diagnosis` are
-    empty when unknown. `service_time` is the service's time, if the request's timestamp is compared with another clock
-    than that of `at`.
-    """
+class TrafficRecord(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """The common part of calls and notifications. `n` counts from 1 within a log; evidence refers to it. `status` is 0
+    without an answer. `refid` and `trxid` are empty when unknown."""
 
     n: int
     at: datetime
     method: str
-    path: str
-    query: bytes = b""
     headers: Headers = ()
     body: bytes = b""
     status: int = 0
@@ -32,33 +25,34 @@ class Call(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     duration_us: int = 0
     refid: str = ""
     trxid: str = ""
+
+
+class Call(TrafficRecord, frozen=True, gc=False, kw_only=True):
+    """A request of the client and the service's answer.
+
+    `path` is without the prefix of a sandbox, `query` is raw. `reseller`, `client` and `diagnosis` are empty when
+    unknown. `service_time` is the service's time, if the request's timestamp is compared with another clock than that
+    of `at`.
+    """
+
+    path: str
+    query: bytes = b""
     reseller: str = ""
     client: str = ""
     diagnosis: str = ""
     service_time: datetime | None = None
 
 
-class Notification(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class Notification(TrafficRecord, frozen=True, gc=False, kw_only=True):
     """An attempt of a callback or a webhook, and the answer of the client's receiver.
 
-    `n` counts from 1 within one log. `status` is 0 when the receiver gave no answer; `error` then says why. `probe` is
-    the name of the probe that sent it instead of the service, and `is_forged` whether it should be rejected.
+    `error` says why the receiver gave no answer. `probe` is the name of the probe that sent it instead of the service,
+    and `is_forged` whether it should be rejected.
     """
 
-    n: int
-    at: datetime
     kind: Literal["callback", "webhook"]
-    method: str
     url: str
-    headers: Headers = ()
-    body: bytes = b""
-    status: int = 0
-    answer_headers: Headers = ()
-    answer: bytes = b""
-    duration_us: int = 0
     error: str = ""
-    refid: str = ""
-    trxid: str = ""
     probe: str = ""
     is_forged: bool = False
 
