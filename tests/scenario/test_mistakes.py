@@ -124,10 +124,6 @@ EXPLAINED: list[tuple[str, str]] = [
     ),
     ("bills: [{when: {url: /v2/bill}, then: {error: unavailable}}]\n", "no key 'url' here; only faults have 'path'"),
     ("voids: [{when: {headers: {a: b}}, then: {status: Failed}}]\n", "no key 'headers' here; only faults have it"),
-    (
-        "inboxes: {callbacks: {during: [{since: 5m, replies: [{status: 500}]}]}}\n",
-        "no key 'replies' here; an entry of 'during' is one reply",
-    ),
     ("payments: [{when: {amount: {min: outstanding}}, then: []}]\n", "; write more_than: outstanding"),
     ("payments: [{when: {amount: {max: outstanding}}, then: []}]\n", "; only more_than takes 'outstanding'"),
     (

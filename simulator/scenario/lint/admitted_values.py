@@ -65,11 +65,10 @@ def covers(wide: Values, narrow: Values) -> bool:
     """Return True if `wide` admits every value that `narrow` admits, the absent value included."""
     if narrow.listed is not None:
         return all(map(wide.test, narrow.listed))
-    return all(part in narrow.parts or _begins(narrow.prefix, *part) for part in wide.parts)
-
-
-def _begins(prefix: str | None, name: str, wanted: object) -> bool:
-    return prefix is not None and name == "prefix" and prefix.startswith(text_of(wanted))
+    prefix = narrow.prefix or ""
+    return all(
+        part in narrow.parts or (part[0] == "prefix" and prefix.startswith(text_of(part[1]))) for part in wide.parts
+    )
 
 
 def excludes(one: Values, other: Values) -> bool:

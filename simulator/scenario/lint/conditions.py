@@ -10,7 +10,7 @@ import msgspec
 from simulator.scenario.lint.admitted_values import STAR, Values, covers, excludes, is_empty, opaque, values
 from simulator.scenario.reading.nodes import shown
 from simulator.scenario.reading.value_reader import ONE, ValueReader
-from simulator.scenario.sections.matchers import AMOUNT, COUNTS, KINDS, OUTSTANDING, TEXT, exceeds_outstanding, number
+from simulator.scenario.sections.matchers import AMOUNT, COUNTS, KINDS, OUTSTANDING, TEXT, exceeds_outstanding
 from simulator.scenario.sections.times import SPAN_KEYS, WINDOW_KEYS, time_of_day
 
 # The conditions that are compared as text. Others that are missing in `KINDS` are covered only by an equal condition.
@@ -47,7 +47,8 @@ Conditions = tuple[Condition, ...]
 
 
 class Alternative(msgspec.Struct, frozen=True):
-    """An item of `any`: its own conditions, and `whole`, which adds the conditions beside `any`."""
+    """An item of `any`: its own conditions, and `whole`, which adds the conditions beside `any`. A rule without `any`
+    has a single alternative, and all conditions are its own."""
 
     at: ValueReader
     own: Conditions
@@ -55,15 +56,16 @@ class Alternative(msgspec.Struct, frozen=True):
 
 
 class When(msgspec.Struct, frozen=True):
-    """The conditions of a rule, and the alternatives in its `any`."""
+    """The conditions of a rule, and the items of its `any`."""
 
+    at: ValueReader
     conditions: Conditions
     branches: tuple[Alternative, ...] = ()
 
     @property
-    def alternatives(self) -> tuple[Conditions, ...]:
-        """Return equivalent conditions without `any`: the rule matches when at least one alternative matches."""
-        return tuple(branch.whole for branch in self.branches) or (self.conditions,)
+    def alternatives(self) -> tuple[Alternative, ...]:
+        """Return the alternatives, at least one of which a request has to match."""
+        return self.branches or (Alternative(self.at, self.conditions, self.conditions),)
 
 
 Placed = tuple[ValueReader, When]
@@ -76,17 +78,22 @@ def when_of(item: ValueReader) -> When | None:
         return None
     beside = (*conditions_of(item["when"]), *_written(item, SPAN_KEYS))
     branches = ((at, conditions_of(at)) for at in item["when"]["any"].items())
-    return When(beside, tuple(Alternative(at, own, (*own, *beside)) for at, own in branches))
+    return When(item["when"], beside, tuple(Alternative(at, own, (*own, *beside)) for at, own in branches))
+
+
+def subject_of(about: ValueReader) -> When:
+    """Return the conditions of a valid expectation on its calls, payments and so on."""
+    return When(about, conditions_of(about))
 
 
 def conditions_of(about: ValueReader) -> Conditions:
-    """Return the conditions of a valid `when`, or of an expectation on its calls, payments and so on."""
+    """Return the conditions of a valid `when`."""
     return tuple(_conditions(about))
 
 
 def window_of(item: ValueReader) -> When | None:
     """Return the conditions of an item that has its own window and no `when`; None for an invalid item."""
-    return When(tuple(_written(item, WINDOW_KEYS))) if item.is_valid else None
+    return When(item, tuple(_written(item, WINDOW_KEYS))) if item.is_valid else None
 
 
 def _written(item: ValueReader, keys: tuple[str, ...]) -> Iterator[Condition]:
@@ -125,7 +132,7 @@ def count(item: ValueReader, key: str) -> ValueReader:
 
 def hides(wide: When, narrow: When) -> bool:
     """Return True if `wide` provably matches everything that `narrow` matches."""
-    return all(any(_hides(one, other) for one in wide.alternatives) for other in narrow.alternatives)
+    return all(any(_hides(one.whole, other.whole) for one in wide.alternatives) for other in narrow.alternatives)
 
 
 def _hides(wide: Conditions, narrow: Conditions) -> bool:
@@ -152,15 +159,9 @@ def lint_order(rules: list[Placed], comparisons_max: int) -> int:
                 count_earlier += len(when.alternatives)
         elif when.conditions or when.branches or not item["name"].is_given:
             above = f"{_named(hiding[0], item)} matches everything that it matches"
-            item.problem("unreachable", f"this rule never applies: {above}{_advice((item, when), hiding)}")
+            advice = "remove one of them" if item["fallback"].boolean() else "put this rule above it, or remove one"
+            item.problem("unreachable", f"this rule never applies: {above}; {advice}")
     return left
-
-
-def _advice(hidden: Placed, hiding: Placed) -> str:
-    if hides(hidden[1], hiding[1]):
-        return ", and nothing else; remove one of them"
-    is_fallback = hidden[0]["fallback"].boolean() and not hiding[0]["fallback"].boolean()
-    return ", and a fallback comes after all other rules" if is_fallback else "; put this rule above it"
 
 
 def _applies_always(item: ValueReader) -> bool:
@@ -194,7 +195,7 @@ def _lint(conditions: Conditions, beside: Conditions) -> None:
     for condition in conditions:
         if condition.key[0] == "time" and not condition.admits.parts[0][1].spans():
             condition.at.problem("impossible", "nothing matches: it ends when it begins; a whole day needs no 'time'")
-        elif not _lint_range(condition.at) and is_empty(condition.admits):
+        elif is_empty(condition.admits):
             condition.at.problem("impossible", "nothing matches: no value passes all parts of this condition")
         elif any(one.key == condition.key and excludes(one.admits, condition.admits) for one in beside):
             text = f"nothing matches: the {shown(condition.key[0])} beside 'any' excludes this item"
@@ -215,32 +216,10 @@ def _lint_spans(conditions: Conditions, beside: Conditions) -> None:
         last.problem("out_of_range", "until is not after since; nothing can match")
 
 
-def _lint_range(entry: ValueReader) -> bool:
-    """Report a `min` above `max`, and return whether it is."""
-    least, most = (number(entry[key].plain) for key in ("min", "max"))
-    if least is None or most is None or least <= most:
-        return False
-    entry["max"].problem("out_of_range", f"max is below min, {least}; nothing can match")
-    return True
-
-
 def _lint_literals(condition: Condition) -> None:
-    entry = condition.at
+    entry, key = condition.at, condition.key[0]
     for value in [] if entry.is_mapping else entry.items() or [entry]:
-        if condition.key[0] in REGEX_KEYS and REGEX.fullmatch(value.text()):
-            pattern = value.text().removeprefix("/").removesuffix("/").replace("\\", "\\\\")
-            text = f"{shown(value.text())} is taken literally, not as a regular expression"
-            value.problem("literal_star", f'{text}; write {{ pattern: "{pattern}" }}')
-        elif STAR in value.text() and not (condition.key[0] == "headers" and MEDIA_RANGE in value.text()):
-            text = f"{shown(value.text())} is taken literally, star included; write {_meant(value.text())}"
-            value.problem("literal_star", text)
-
-
-def _meant(text: str) -> str:
-    """Return the condition that a text with stars probably means."""
-    head, *middle, tail = text.split(STAR)
-    if any(middle) or (head and tail):
-        return '{ pattern: "^' + ".*".join(map(re.escape, (head, *middle, tail))).replace("\\", "\\\\") + '$" }'
-    if not head and not tail:
-        return "no condition for any value"
-    return f'{{ prefix: "{head}" }}' if head else f'{{ suffix: "{tail}" }}'
+        has_star = STAR in value.text() and not (key == "headers" and MEDIA_RANGE in value.text())
+        if has_star or (key in REGEX_KEYS and REGEX.fullmatch(value.text())):
+            meant = "{ prefix: … }, { suffix: … } or { pattern: … }"
+            value.problem("literal_star", f"{shown(value.text())} is taken literally; write {meant}")

@@ -1,11 +1,11 @@
 """Lint of faults that no request meets: methods, paths and fields that the service, or an endpoint of it, lacks."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from functools import cache
 
 from simulator.contract.endpoints import Endpoint, endpoints
 from simulator.scenario.lint.admitted_values import STAR, Values, excludes, values
-from simulator.scenario.lint.conditions import Condition, Conditions, When, count
+from simulator.scenario.lint.conditions import Alternative, Conditions, When, count
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.nodes import shown
 from simulator.scenario.reading.value_reader import ValueReader
@@ -13,7 +13,6 @@ from simulator.scenario.sections.matchers import BODY_FACTS, PATH
 from simulator.scenario.sections.rule_sections import listed_values
 
 LISTED_MAX = 3
-ConditionReader = Callable[[Condition], ValueReader]  # where a finding about a condition is reported
 
 FIELDS_COUNTED = BODY_FACTS | {"trxid"}  # values of `per` that only some endpoints have
 FIELDS = {"new": "refid"}  # facts whose field has another name
@@ -45,29 +44,14 @@ def _paths(endpoint: Endpoint) -> Values:
 
 def lint_request(item: ValueReader, when: When) -> None:
     """Report conditions that no request to the service meets."""
-    if not _lint_one(item["when"], when.conditions, when.conditions):
-        return
-    _lint_per(count(item, "per"), reached(when.conditions))
-    for branch in when.branches:
-        if branch.own:
-            _lint_one(branch.at, branch.whole, branch.own)
-
-
-def _lint_one(at: ValueReader, conditions: Conditions, own: Conditions) -> bool:
-    """Report impossible conditions of a rule, or of an item `at` of its `any` with its `own` conditions and those
-    beside `any`. Return whether a request may meet them."""
-
-    def place(condition: Condition) -> ValueReader:
-        return condition.at if any(condition is one for one in own) else at
-
-    unknown = unknown_methods(listed_values(at["method"]))
-    if unknown_paths(listed_values(at["path"])) or unknown:
-        return False
-    possible = reached(conditions)
-    if not possible:
-        _report_mismatch(at, [one.admits for one in conditions if one.key[0] == "path"])
-        return False
-    return _lint_fields(conditions, possible, place) and _lint_query(conditions, possible, place)
+    for at in (item["when"], *(branch.at for branch in when.branches)):
+        if unknown_methods(listed_values(at["method"])) or unknown_paths(listed_values(at["path"])):
+            return
+    for alternative in when.alternatives:
+        _lint_alternative(alternative)
+    per, possible = count(item, "per"), reached(when.conditions)
+    if per.text() in FIELDS_COUNTED and not any(per.text() in one.fields for one in possible):
+        per.problem("impossible", _lacking(possible, per.text()))
 
 
 def unknown_methods(named: Iterable[ValueReader], others: Collection[str] = ()) -> bool:
@@ -96,55 +80,41 @@ def is_path_of_service(matcher: object) -> bool:
     return any(may_have(one, path) for one in endpoints())
 
 
-def _report_mismatch(when: ValueReader, paths: list[Values]) -> None:
-    """Report that no endpoint has both a matching method and a matching path."""
-    taken = sorted({one.method for one in endpoints() if all(may_have(one, path) for path in paths)})
-    if not taken:
-        when["path"].problem("impossible", "no request matches: the service has no such path")
+def _lint_alternative(one: Alternative) -> None:
+    """Report a method that the path does not take, or else the first parameter or field that no possible endpoint has.
+    A condition beside `any` is reported at the item of `any`."""
+    possible = reached(one.whole)
+    if not possible:
+        paths = [condition.admits for condition in one.whole if condition.key[0] == "path"]
+        taken = sorted({each.method for each in endpoints() if all(may_have(each, path) for path in paths)})
+        text = f"the path takes {', '.join(taken)}" if taken else "the service has no such path"
+        one.at["method" if taken else "path"].problem("impossible", f"no request matches: {text}")
         return
-    listed = paths[0].listed if paths else None
-    where = str(listed[0]) if listed and len(listed) == 1 else "what the path matches" if paths else "the service"
-    when["method"].problem("impossible", f"no request matches: {where} takes {', '.join(taken)}")
-
-
-def _lint_query(conditions: Conditions, possible: list[Endpoint], place: ConditionReader) -> bool:
-    """Report parameters that the only possible endpoint lacks. Return True without such a parameter."""
-    if len(possible) != 1:
-        return True
-    [only] = possible
-    asked = [one for one in conditions if one.key[0] == "query" and not one.admits.test(None)]
-    unknown = [one for one in asked if one.key[1] not in only.query]
-    for one in unknown:
-        having = f"; it has {', '.join(sorted(only.query))}" if only.query else " in its query"
-        hint = suggestion(one.key[1], sorted(only.query)) or having
-        place(one).problem("impossible", f"{only} has no parameter {shown(one.key[1])}{hint}", at_key=True)
-    return not unknown
-
-
-def _lint_per(per: ValueReader, possible: list[Endpoint]) -> None:
-    """Report a `per` field that no possible endpoint has."""
-    field = per.text()
-    if field in FIELDS_COUNTED and not any(field in one.fields for one in possible):
-        per.problem("impossible", f"no request matches: {_without(possible, field)}")
-
-
-def _lint_fields(conditions: Conditions, possible: list[Endpoint], place: ConditionReader) -> bool:
-    """Report the first condition on a field that no possible endpoint has. Return True without such a condition."""
-    for condition in conditions:
-        key = condition.key[0]
-        field = FIELDS.get(key, key)
-        if key not in BODY_FACTS or condition.admits.test(None if key in ("extras", "new") else ""):
+    for condition in one.whole:
+        key, name = condition.key
+        is_query = key == "query"
+        field = name if is_query else FIELDS.get(key, key)
+        absent = None if key in ("query", "extras", "new") else ""
+        if not (is_query or key in BODY_FACTS) or condition.admits.test(absent):
             continue
-        if not any(field in one.fields for one in possible):
-            having = sorted(str(one) for one in endpoints() if field in one.fields)
-            more = " and others" if len(having) > LISTED_MAX else ""
-            have = f"{', '.join(having[:LISTED_MAX])}{more} {'have' if len(having) > 1 else 'has'} it"
-            place(condition).problem("impossible", f"no request matches: {_without(possible, field)}; {have}")
-            return False
-    return True
+        if not any(field in _members(each, is_query) for each in possible):
+            place = condition.at if condition in one.own else one.at
+            place.problem("impossible", _lacking(possible, field, is_query), at_key=is_query)
+            return
 
 
-def _without(possible: list[Endpoint], field: str) -> str:
-    if len(possible) == 1:
-        return f"{possible[0]} has no {field!r}"
-    return f"none of the {len(possible)} endpoints that this rule matches has {field!r}"
+def _members(endpoint: Endpoint, is_query: bool) -> Collection[str]:
+    return endpoint.query if is_query else endpoint.fields
+
+
+def _lacking(possible: list[Endpoint], name: str, is_query: bool = False) -> str:
+    """Return the message about a parameter or field: a similar name, or else the endpoints that have it."""
+    lacking = f"none of the {len(possible)} endpoints that this rule matches has" if len(possible) > 1 else ""
+    text = f"no request matches: {lacking or f'{possible[0]} has no'} {'parameter ' * is_query}{name!r}"
+    if hint := suggestion(name, {known for one in possible for known in _members(one, is_query)}):
+        return text + hint
+    having = sorted(str(one) for one in endpoints() if name in _members(one, is_query))
+    more = " and others" if len(having) > LISTED_MAX else ""
+    return (
+        f"{text}; {', '.join(having[:LISTED_MAX])}{more} {'have' if len(having) > 1 else 'has'} it" if having else text
+    )

@@ -13,6 +13,7 @@ from simulator.scenario.lint.conditions import (
     When,
     lint_conditions,
     lint_order,
+    subject_of,
     when_of,
 )
 from simulator.scenario.lint.fault_requests import lint_request
@@ -24,7 +25,7 @@ from simulator.scenario.lint.idle_parts import (
     lint_timelines,
     lint_variants,
 )
-from simulator.scenario.lint.sold_products import lint_products, lint_sold
+from simulator.scenario.lint.sold_products import lint_products
 from simulator.scenario.lint.start import (
     lint_adjustments,
     lint_codes,
@@ -69,7 +70,7 @@ def lint(document: Document, found: Iterable[Problem], scenario: Scenario | None
     for item in root["expect"].items() if scenario is not None else ():
         assert scenario is not None, "asked above"
         if item["payments"].is_mapping and item["payments"].is_valid:
-            lint_sold(item["payments"], scenario)
+            lint_products("payments", subject_of(item["payments"]), scenario)
     lint_secrets(root)
     lint_codes(root)
     lint_adjustments(root)
@@ -120,7 +121,7 @@ def _lint_when(section: str, item: ValueReader, when: When, scenario: Scenario |
     if section == "faults":
         lint_request(item, when)
     elif scenario is not None:
-        lint_products(section, item, when, scenario)
+        lint_products(section, when, scenario)
 
 
 def _lint_magic(magic: ValueReader, timelines: Timelines | None) -> None:

@@ -10,7 +10,7 @@ from simulator.domain.model.money import CENT, ZERO, is_bounded
 from simulator.domain.model.pricing import amount_range
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.lint.admitted_values import Values, excludes, values
-from simulator.scenario.lint.conditions import ABOVE_OUTSTANDING, Conditions, When, conditions_of
+from simulator.scenario.lint.conditions import ABOVE_OUTSTANDING, Alternative, When
 from simulator.scenario.reading.value_reader import ValueReader
 from simulator.scenario.sections.matchers import AMOUNT, number
 from simulator.scenario.sections.rule_sections import listed_values
@@ -40,42 +40,33 @@ NEEDS: Mapping[str, _Need] = {
 }
 
 
-def lint_products(section: str, item: ValueReader, when: When, scenario: Scenario) -> None:
+def lint_products(section: str, when: When, scenario: Scenario) -> None:
     """Report products and amounts that the rule, or an item of its `any`, never meets."""
-    _lint_one(section, item["when"], when.conditions, when.conditions, scenario)
-    for branch in when.branches:
-        _lint_one(section, branch.at, branch.own, branch.whole, scenario)
+    for alternative in when.alternatives:
+        _lint_alternative(section, alternative, scenario)
 
 
-def lint_sold(payments: ValueReader, scenario: Scenario) -> None:
-    """Report amounts of expected payments that none of their products is sold at."""
-    conditions = conditions_of(payments)
-    _lint_one("payments", payments, conditions, conditions, scenario)
-
-
-def _lint_one(section: str, at: ValueReader, own: Conditions, whole: Conditions, scenario: Scenario) -> None:
-    """Report conditions of a rule, or of an item `at` of its `any` with its `own` conditions and those beside it."""
+def _lint_alternative(section: str, one: Alternative, scenario: Scenario) -> None:
     catalog = scenario.catalog
-    asked = [one.admits for one in whole if one.key == ("product", "")]
-    matched = [one for one in catalog.products.values() if all(each.test(one.code) for each in asked)]
-    if not catalog.products or (section in NEEDS and _lint_need(NEEDS[section], at["product"], matched, catalog)):
+    asked = [each for each in one.whole if each.key == ("product", "")]
+    matched = [each for each in catalog.products.values() if all(name.admits.test(each.code) for name in asked)]
+    if not catalog.products:
         return
-    above = [one for one in whole if one.key == ABOVE_OUTSTANDING]
-    if matched and above and not any(map(BILLS.has, matched)):
-        place = next((one.at for one in above if one in own), at["product"])
-        lacks = BILLS.lacks.format(_some([one.code for one in matched]))
-        place.problem(BILLS.code, f"nothing is outstanding: {lacks}{BILLS.hint(catalog)}")
+    if asked and section in NEEDS and _lint_need(NEEDS[section], asked[0].at, matched, catalog):
+        return
+    above = next((each.at for each in one.whole if each.key == ABOVE_OUTSTANDING), None)
+    if matched and above is not None and not any(map(BILLS.has, matched)):
+        lacks = BILLS.lacks.format(_some([each.code for each in matched]))
+        above.problem(BILLS.code, f"nothing is outstanding: {lacks}{BILLS.hint(catalog)}")
         return
     takes_prices = scenario.assume.get("price-amount") == "taken"
-    amount = next((one.admits for one in own if one.key == ("amount", "")), None)
+    amount = next((each for each in one.own if each.key == ("amount", "")), None)
     if matched and amount is not None and section in OF_PAYMENTS and not takes_prices:
-        _lint_amount(at["amount"], amount, matched)
+        _lint_amount(amount.at, amount.admits, matched)
 
 
 def _lint_need(need: _Need, entry: ValueReader, matched: list[Product], catalog: Catalog) -> bool:
     """Report products without the property that the section needs; return whether there were any."""
-    if not entry.is_given:
-        return False
     named = listed_values(entry)
     found = [catalog.products[one.text()] for one in named if one.text() in catalog.products]
     lacking = {one.code for one in found if not need.has(one)}

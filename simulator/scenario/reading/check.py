@@ -10,7 +10,7 @@ from simulator.contract import schemas
 from simulator.domain.model.likeness import nearest
 from simulator.scenario.reading.nodes import SECRET_KEYS, Document, Path, ProblemReport, shown, shown_at
 from simulator.scenario.reading.patterns import finder
-from simulator.scenario.reading.synonyms import explained, meant, noted, object_meant
+from simulator.scenario.reading.synonyms import explained, meant, noted
 from simulator.scenario.yaml import flow
 from simulator.wire.payments import STATUS_NAMES
 
@@ -75,7 +75,7 @@ def check(document: Document, report: ProblemReport, definition: str = "") -> No
     for error in validator.iter_errors(data):
         path = _keyed(error.instance_path, data)
         rule = _at(_schema_of(definition), error.schema_path[:-1])
-        for at_key, where, code, message in _explained(error, path, rule, data):
+        for at_key, where, code, message in _explained(error, path, rule):
             position = document.position(where, of_key=at_key)
             report.add_another(position, where, code, message)
             if report.is_full:
@@ -114,7 +114,7 @@ def _at(found: Any, path: list[Any]) -> dict[str, Any]:
     return found
 
 
-def _explained(error: Any, path: Path, rule: Mapping[str, Any], data: Any) -> Iterator[tuple[bool, Path, str, str]]:
+def _explained(error: Any, path: Path, rule: Mapping[str, Any]) -> Iterator[tuple[bool, Path, str, str]]:
     """Yield (at the key?, path, code, message) for each problem that causes a violation."""
     kind, value = error.kind.name, error.instance
     if path[:1] == ("resellers",) and path[2:] == ("catalog", "products"):
@@ -134,8 +134,7 @@ def _explained(error: Any, path: Path, rule: Mapping[str, Any], data: Any) -> It
         case "required" if error.kind.property == "status" and "refuse" in value:
             return  # the key `refuse` is reported
         case "required":
-            text = f"{error.kind.property!r} is missing{_other_code(value, path, data)}"
-            yield False, path, "missing_key", text
+            yield False, path, "missing_key", f"{error.kind.property!r} is missing"
         case "type":
             advice = noted(path[-1] if path else "", value, rule.get("x-must-be", ""))
             text = _type_message(path, value, rule, has_advice=bool(advice)) + advice
@@ -150,15 +149,6 @@ def _explained(error: Any, path: Path, rule: Mapping[str, Any], data: Any) -> It
         case _:
             text = f"{shown_at(path, value)} {_RANGES[kind].format(error.kind)}{noted(path[-1] if path else '', value)}"
             yield False, path, "out_of_range", text
-
-
-def _other_code(item: Mapping[str, Any], path: Path, data: Any) -> str:
-    """Return a hint about an item that changes an inherited one when it has its code: the most similar code."""
-    if path[:2] != ("catalog", "products") or len(path) != len(("catalog", "products", 0)):
-        return ""
-    others = [one.get("code") for one in data["catalog"]["products"] if isinstance(one, dict) and one is not item]
-    hint = suggestion(item.get("code"), [code for code in others if isinstance(code, str) and code != item.get("code")])
-    return f": the product {shown(item['code'])} is new{hint}" if hint else ""
 
 
 def _unknown_key(key: str, value: object, members: Mapping[str, Any]) -> tuple[str, str]:
@@ -215,8 +205,9 @@ def _nesting(value: object, rule: Mapping[str, Any]) -> str:
     wanted = rule["type"]
     if "status" in rule.get("properties", {}) and isinstance(value, str | int) and not isinstance(value, bool):
         return f"; write {flow({'status': value})}"
-    if "object" in wanted and (meaning := object_meant(value, rule)):
-        return f"; write {flow(meaning)}"
+    if isinstance(value, str) and "url" in rule.get("properties", {}):
+        url = value if "://" in value or value.startswith("inbox:") else f"http://{value}"
+        return f"; write {flow({'url': url})}"
     if isinstance(value, dict) and "array" in wanted and rule["items"].get("type") != "string":
         return f"; write {flow([value])}" if _is_short(value) else "; begin it with '- ', as an item of a list"
     if isinstance(value, list) and "object" in wanted and len(value) == 1 and isinstance(value[0], dict):

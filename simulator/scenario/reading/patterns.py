@@ -1,5 +1,7 @@
 """Patterns of scenarios, matched by a linear-time engine, so that no pattern can hang the server."""
 
+import fnmatch
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -47,21 +49,5 @@ def finder(pattern: str) -> Finder:
 
 def glob(pattern: str) -> Callable[[str], bool]:
     """Return a test of a whole text against `pattern`; `*` matches any text."""
-    first, *rest = pattern.split("*")
-    if not rest:
-        return pattern.__eq__
-    *middle, last = rest
-    length_min = sum(map(len, (first, *rest)))
-
-    def fits(text: str) -> bool:
-        if len(text) < length_min or not (text.startswith(first) and text.endswith(last)):
-            return False
-        at, end = len(first), len(text) - len(last)
-        for part in middle:
-            found = text.find(part, at, end)
-            if found < 0:
-                return False
-            at = found + len(part)
-        return True
-
-    return fits
+    match = re.compile(fnmatch.translate(re.sub(r"[?[]", r"[\g<0>]", pattern))).match
+    return lambda text: match(text) is not None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Mapping
 from decimal import Decimal
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from simulator.contract.files import yaml_document
 
@@ -24,8 +24,6 @@ NOTES: tuple[tuple[str, str, str], ...] = (
     ("max", "outstanding", "only more_than takes 'outstanding'"),
     ("weight", "%", "weights are plain numbers"),
     ("chance", "%", "a probability is a number such as 0.1"),
-    ("processing_time", "24h", "write 24_hours"),
-    ("processing_time", "3d", "write 3_days"),
 )
 
 
@@ -40,12 +38,8 @@ def explained(wrong: str, known: Collection[str]) -> str:
     if {"nth", "weekday"} <= set(known) and not {"when", *FAULTS_ONLY} & set(known) and not meant(wrong, known):
         key = wrong if wrong in FAULTS_ONLY else meant(wrong, FAULTS_ONLY)
         return f"; only faults have {'it' if key == wrong else repr(key)}" if key else ""
-    if wrong in ("url", "callback_url") and {"retry_limit", "catalog"} <= set(known):
-        return "; a reseller has it, as in resellers: [{ code: …, balance_webhook: { url: … } }]"
     if wrong == "refuse" and {"status", "requery"} <= set(known):
         return "; a refusal is not a list: write then: { refuse: … }"
-    if wrong in ("replies", "repeat") and {"disconnect", "since"} <= set(known):
-        return "; an entry of 'during' is one reply"
     return ""
 
 
@@ -55,8 +49,6 @@ _UNITS: Mapping[str, str] = {"millisecond": "ms", "msec": "ms", "hour": "h", "hr
     **{unit: unit for unit in ("ms", "m", "h", "d")},
 }
 _SPAN: Final = re.compile(r"([0-9]+(?:\.[0-9]{1,3})?)[ _-]*([a-z]*?)s?", re.IGNORECASE)
-_AMOUNT: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) *(%?)")
-_TYPOGRAPHIC: Final = "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
 
 
 def noted(key: object, value: object, wanted: str = "") -> str:
@@ -65,26 +57,9 @@ def noted(key: object, value: object, wanted: str = "") -> str:
     found = [text for of, end, text in NOTES if of == key and isinstance(value, str) and value.endswith(end)]
     if wanted.startswith("a duration") and (span := _span(value)):
         found.append(f"write {span}")
-    if isinstance(value, str) and value[:1] and value[0] in _TYPOGRAPHIC:
-        found.append('write straight quotation marks, "…"')
-    if isinstance(value, str) and "\uff1a" in value:
-        found.append("write an ordinary colon and a blank instead of \uff1a (U+FF1A)")
     if key == "chance" and isinstance(value, int) and 1 < value <= 100:
         found.append(f"a probability is at most 1: for {value} percent write {Decimal(value) / 100:f}")
     return "".join(f"; {text}" for text in found)
-
-
-def object_meant(value: object, rule: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the object that a value of another kind means: a URL, an amount, or headers as lines; None without such a
-    meaning. `rule` describes the object."""
-    known = rule.get("properties", {})
-    if isinstance(value, str) and "url" in known:
-        return {"url": value if "://" in value or value.startswith("inbox:") else f"http://{value}"}
-    if {"type", "value"} <= set(known) and (number := _AMOUNT.fullmatch(str(value))):
-        return {"type": "percentage" if number[2] else "fixed", "value": Decimal(number[1])}
-    if not known and isinstance(value, list) and value and all(isinstance(one, str) and ": " in one for one in value):
-        return dict(one.split(": ", 1) for one in value)
-    return None
 
 
 def _span(value: object) -> str:

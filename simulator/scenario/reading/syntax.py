@@ -2,6 +2,7 @@
 makes no sense, many lines below an unclosed quote or bracket."""
 
 import re
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 import yaml
@@ -10,16 +11,13 @@ _BLANKS: Final = "\u00a0\u1680\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff"
 ODD_BLANK: Final = re.compile(rf"(?:^|(?<=[-:?,\[\]{{}} ]))[{_BLANKS}]|[{_BLANKS}](?=$|[:#,\]}}])", re.MULTILINE)
 """A character that looks like a space where YAML requires a space. Inside a text it belongs to the text."""
 
-_DASH: Final = re.compile(r"\s*([\u2010-\u2015\u2212])\s")
 _INDENT: Final = re.compile(r" *\t")
 _VALUE: Final = re.compile(r"(?:^|[{,])\s*(?:- )*([^\s:#{\[\]}'\",][^:#]*):\s+(?=[^\s'\"\[{|>])")
 
 _NO_BLANK: Final = re.compile(r"-\w.*|\w+:\S.*")
 _WORD: Final = re.compile(r"\w+")
-_CLOSING: Final = {"{": "}", "[": "]"}
-
-
 _QUOTED: Final = "while scanning a quoted scalar"
+_FLOWS: Final = ("while parsing a flow mapping", "while parsing a flow sequence")
 
 
 class Mistake(NamedTuple):
@@ -35,14 +33,14 @@ def mistake(text: str, error: Any, loader: Any) -> Mistake | None:
     problem, mark = error.problem or "", error.problem_mark or error.context_mark
     if error.context == _QUOTED and "unexpected" in problem:
         return _at(error.context_mark, "this quote is never closed")
-    if (unclosed := _unclosed(text, mark, loader)) is not None:
-        return unclosed
+    if (quote := _quote_closed_later(text, mark, loader)) is not None:
+        return _at(quote, f"this quote is closed only on line {mark.line + 1}, and more text follows there")
+    if error.context in _FLOWS and error.context_mark.line < mark.line:
+        return _at(error.context_mark, f"this {text[error.context_mark.index]!r} is never closed")
     lines, line, column = text.split("\n"), mark.line + 1, mark.column + 1
     for number in range(max(1, line - 2), min(line, len(lines)) + 1):
         if (found := odd_blank(lines[number - 1])) is not None:
             return Mistake(number, *found)
-        if (dash := _DASH.match(lines[number - 1])) is not None:
-            return Mistake(number, dash.start(1) + 1, f"a dash (U+{ord(dash[1]):04X}) stands here; write an ordinary -")
     here = lines[line - 1] if line <= len(lines) else ""
     if "\t" in here and ("tab" in problem or here[column - 1 : column] == "\t"):
         tab = _INDENT.match(here)
@@ -64,28 +62,15 @@ def _at(mark: Any, message: str) -> Mistake:
     return Mistake(mark.line + 1, mark.column + 1, message)
 
 
-def _unclosed(text: str, until: Any, loader: Any) -> Mistake | None:
-    """Return the innermost bracket before a place that is never closed, or the quoted text that ends in its line."""
-    opened: list[Any] = []
-    quoted = None
-    try:
+def _quote_closed_later(text: str, until: Any, loader: Any) -> Any:
+    """Return the mark of the last quoted text that begins on an earlier line and ends on this line; None without."""
+    found = None
+    with suppress(yaml.YAMLError, UnicodeEncodeError):
         for token in yaml.scan(text, Loader=loader):
-            start, is_before = token.start_mark, token.start_mark.index < until.index
-            if isinstance(token, yaml.FlowMappingStartToken | yaml.FlowSequenceStartToken):
-                opened.append(start)
-            elif isinstance(token, yaml.FlowMappingEndToken | yaml.FlowSequenceEndToken) and opened:
-                if text[start.index : start.index + 1] != _CLOSING.get(text[opened[-1].index]):
-                    break
-                opened.pop()
-            elif isinstance(token, yaml.ScalarToken) and token.style in ("'", '"') and is_before:
-                quoted = token if start.line < token.end_mark.line else quoted
-    except (yaml.YAMLError, UnicodeEncodeError):
-        opened = []  # what follows may close them
-    if quoted is not None and quoted.end_mark.line == until.line:
-        words = f"this quote is closed only on line {until.line + 1}, and more text follows there"
-        return _at(quoted.start_mark, words)
-    bracket = next((mark for mark in reversed(opened) if mark.index < until.index), None)
-    return None if bracket is None else _at(bracket, f"this {text[bracket.index]!r} is never closed")
+            start, end = token.start_mark, token.end_mark
+            if isinstance(token, yaml.ScalarToken) and token.style in ("'", '"') and start.index < until.index:
+                found = start if start.line < end.line == until.line else None
+    return found
 
 
 def _above(lines: list[str], line: int) -> Mistake | None:
@@ -96,8 +81,6 @@ def _above(lines: list[str], line: int) -> Mistake | None:
             continue
         start = len(above) - len(above.lstrip()) + 1
         text = above.strip()
-        if text.startswith("//"):
-            return Mistake(number, start, "a comment begins with #")
         if _NO_BLANK.fullmatch(text):
             return Mistake(number, start, f"write a space after the {'-' if text.startswith('-') else 'colon'}")
         if _WORD.fullmatch(text):
