@@ -44,7 +44,7 @@ from simulator.runtime.background import in_background
 from simulator.runtime.inbox_messages import Inbox, InboxMessage
 from simulator.runtime.inboxes import BODY_BYTES_MAX, INBOX_PATH
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.scenario.lint.waits import inbox_waits
+from simulator.scenario.lint.start import real_waits
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.sections.scripted_answers import build_inbox
 from simulator.scenario.sections.times import DAYS
@@ -123,7 +123,7 @@ async def set_replies(request: Request, live: LiveSandbox) -> Response:
         raise InvalidInput(first.message, _INDEX.sub(r".\1", first.path)) from None
     refuse_lost_sandbox(request)
     live.program_inbox(name, document, program)
-    warnings = [] if live.clock.runs else inbox_waits(name, program, live.scenario.limits)
+    warnings = [] if live.clock.runs else real_waits({"inboxes": {name: document}}, live.scenario.limits)
     return reply(wanted | {"warnings": warnings})
 
 

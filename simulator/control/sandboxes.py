@@ -31,7 +31,7 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import NO_QUOTAS, Quotas, SandboxSpec, quotas
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.library import load_scenario, names, scenario_from_object, scenario_from_text, scenario_in
-from simulator.scenario.lint.waits import real_waits
+from simulator.scenario.lint.start import real_waits
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.scenario_files import ABSENT, TAPE_BYTES_MAX, Unreadable
 from simulator.wire.money import encode
@@ -84,7 +84,7 @@ async def create(request: Request) -> Application:
         else:
             live = await _from_json(request, wanted)
     live.start()
-    warnings = [] if live.clock.runs else real_waits(live.scenario)
+    warnings = [] if live.clock.runs else real_waits(live.scenario.document, live.scenario.limits)
     return reply(render.sandbox(live, base_url(request)) | {"warnings": warnings}, 201)
 
 

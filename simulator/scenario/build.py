@@ -26,8 +26,8 @@ from simulator.scenario.sections import reseller_section, rule_sections
 from simulator.scenario.sections.catalog_section import catalog
 from simulator.scenario.sections.expectation_section import expectations, labels
 from simulator.scenario.sections.limits import assumptions, clock, limits, network, refuse_too_many
-from simulator.scenario.sections.magic import magic
 from simulator.scenario.sections.reseller_section import refuse_plain_addresses, webhooks
+from simulator.scenario.sections.rule_sections import magic
 from simulator.scenario.sections.schedule_section import Start, added_labels, schedule
 from simulator.scenario.sections.scripted_answers import inboxes
 from simulator.scenario.sections.timelines import NO_TIMELINES, Timelines, timelines

@@ -116,11 +116,11 @@ def test_a_fault_that_no_request_meets_is_refused(own: Sandbox) -> None:
 def test_a_real_wait_under_a_manual_clock_is_a_warning(simulator: Simulator) -> None:
     slow = {"then": {"delay": "30s"}}
     waits = "29 s of real time, although the clock is manual"
-    with pytest.warns(RuntimeWarning, match=f"'slow' waits up to {waits}") as caught:
+    with pytest.warns(RuntimeWarning, match=f"each request waits {waits}") as caught:
         sandbox = simulator.sandbox({"extends": "default", "faults": [{"name": "slow", **slow}]})
     with pytest.warns(RuntimeWarning, match=f"each request waits {waits}") as caught_later:
         sandbox.fault(slow)
-    of_inbox = "messages to the inbox 'callbacks' wait up to 5 s of real time"
+    of_inbox = "inboxes.callbacks.replies.*: each message waits 5 s of real time"
     with pytest.warns(RuntimeWarning, match=of_inbox) as caught_of_inbox:
         sandbox.replies("callbacks", [{"delay": 20}])
     assert [found[0].filename for found in (caught, caught_later, caught_of_inbox)] == [__file__] * 3

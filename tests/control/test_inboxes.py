@@ -301,5 +301,6 @@ def test_replies_that_wait_long_under_a_manual_clock_are_a_warning(clock: str, d
     with running() as client:
         client.sim("POST", "/sandboxes", {"id": "mine", "clock": {"mode": clock}})
         answer = client.sim("PUT", "/sandboxes/mine/inbox/callbacks", {"replies": [{"delay": delay}]}).json
-    text = "messages to the inbox 'callbacks' wait up to 5 s of real time, although the clock is manual"
+    text = "inboxes.callbacks.replies[0].delay: each message waits 5 s of real time, although the clock is manual; "
+    text += "then the attempt fails, as it does at once with `disconnect: true`"
     assert answer == {"replies": [{"delay": delay}], "warnings": [text] * count}

@@ -323,9 +323,11 @@ def test_a_sandbox_whose_clock_is_manual_by_request_warns_of_real_waits() -> Non
         "faults": [{"name": "slow", "then": {"delay": "30s"}}],
         "inboxes": {"callbacks": [{"status": 200, "delay": "20s"}]},
     }
-    text = "each request that meets the fault 'slow' waits up to 29 s of real time, although the clock is manual"
-    of_inbox = "messages to the inbox 'callbacks' wait up to 5 s of real time, although the clock is manual"
-    manual = [f"{text}; write delay: {{ virtual: … }} to wait none", of_inbox]
+    of_inbox = (
+        "inboxes.callbacks[0].delay: each message waits 5 s of real time, although the clock is manual; then the "
+    )
+    of_inbox += "attempt fails, as it does at once with `disconnect: true`"
+    manual = [f"faults[0].then.delay: {REAL_WAIT}", of_inbox]
     with running() as client:
         for clock, warnings in (("manual", manual), ("real", [])):
             made = client.sim("POST", "/sandboxes", {"scenario": scenario, "clock": {"mode": clock}})

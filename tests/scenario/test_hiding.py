@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from simulator.contract.endpoints import endpoints
 from simulator.domain.model.money import SERVICE_ZONE
-from simulator.scenario.lint.admitted_values import covers, excludes, is_empty, values
-from simulator.scenario.lint.conditions import Alternative, When, hides, when_of
-from simulator.scenario.lint.fault_requests import reached
+from simulator.scenario.lint.conditions import Alternative, When, covers, excludes, hides, is_empty, values, when_of
+from simulator.scenario.lint.rule_matches import reached
 from simulator.scenario.reading.load import load_object
 from simulator.scenario.reading.nodes import ProblemReport
 from simulator.scenario.reading.value_reader import ValueReader

@@ -9,7 +9,7 @@ from simulator.domain.model.rule_book import NO_MAGIC, magic_digits
 from simulator.domain.model.transactions import Reason, Status, Step
 from simulator.domain.sandbox import Sandbox
 from simulator.scenario.library import load_scenario, names
-from simulator.scenario.sections.magic import finishing_after
+from simulator.scenario.sections.rule_sections import finishing_after
 from tests.support.readings import built, problems
 
 SECOND = timedelta(seconds=1)

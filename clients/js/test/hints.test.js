@@ -108,5 +108,5 @@ test("a fault that no request meets is refused, and one that waits by the wall i
   await sandbox.fault({ then: { delay: "30s" } });
   assert.match(String(warn.mock.calls[0]?.arguments[0]), /each request waits 29 s of real time, although the clock is manual/);
   await sandbox.replies("callbacks", [{ delay: 20 }]);
-  assert.match(String(warn.mock.calls[1]?.arguments[0]), /messages to the inbox 'callbacks' wait up to 5 s of real time/);
+  assert.match(String(warn.mock.calls[1]?.arguments[0]), /inboxes.callbacks.replies.*: each message waits 5 s of real time/);
 });

@@ -17,12 +17,12 @@ from simulator.scenario.sections.timelines import (
     NOT_TOLD,
     STATUSES,
     Timelines,
+    branches,
     distorted,
     payment_then,
     payment_thens,
     told,
 )
-from simulator.scenario.sections.variants import branches
 from simulator.wire.payments import STATUS_NAMES
 
 # The codes that a final status cannot have, since they mean something else; other codes may be a provider's own.

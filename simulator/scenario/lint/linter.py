@@ -16,7 +16,6 @@ from simulator.scenario.lint.conditions import (
     subject_of,
     when_of,
 )
-from simulator.scenario.lint.fault_requests import lint_request
 from simulator.scenario.lint.idle_parts import (
     lint_counts,
     lint_idle,
@@ -25,23 +24,23 @@ from simulator.scenario.lint.idle_parts import (
     lint_timelines,
     lint_variants,
 )
-from simulator.scenario.lint.sold_products import lint_products
+from simulator.scenario.lint.rule_matches import lint_products, lint_request
 from simulator.scenario.lint.start import (
     lint_adjustments,
     lint_codes,
+    lint_fault_waits,
     lint_network,
     lint_schedule,
     lint_secrets,
     lint_targets,
+    lint_waits,
 )
-from simulator.scenario.lint.waits import lint_fault_waits, lint_waits
 from simulator.scenario.reading.load import load_object
 from simulator.scenario.reading.nodes import Document, Problem, ProblemReport
 from simulator.scenario.reading.value_reader import ValueReader
 from simulator.scenario.sections.rule_sections import DEFINITIONS
 from simulator.scenario.sections.schedule_section import added_rules
-from simulator.scenario.sections.timelines import Timelines
-from simulator.scenario.sections.variants import branches
+from simulator.scenario.sections.timelines import Timelines, branches
 
 
 def lint(document: Document, found: Iterable[Problem], scenario: Scenario | None) -> list[Problem]:

@@ -1,14 +1,25 @@
 """Lint of a sandbox's initial state: short secrets, foreign currencies, blocked addresses, a schedule that changes
-nothing, and network statuses that a staging never reports (SPEC 7.3)."""
+nothing, network statuses that a staging never reports (SPEC 7.3), and real delays under a manual clock."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
+from datetime import timedelta
+from typing import Any, Final
 
+from simulator.domain.model.draw import Delay, Spread
+from simulator.domain.model.fault_kinds import FaultThen
+from simulator.domain.model.scenario import Limits
 from simulator.http_client.targets import reason_to_refuse
+from simulator.scenario.reading.load import load_object
+from simulator.scenario.reading.nodes import ProblemReport
+from simulator.scenario.reading.scenario_files import OWN_FILE
 from simulator.scenario.reading.value_reader import ValueReader, secret_bytes
 from simulator.scenario.sections.limits import INTERRUPTED
 from simulator.scenario.sections.product_forms import MYR
+from simulator.scenario.sections.schedule_section import added_rules
+from simulator.scenario.sections.scripted_answers import fault
+from simulator.scenario.sections.timelines import branches
+from simulator.scenario.sections.times import delay
 
 Values = Mapping[str, Any]
 
@@ -144,3 +155,76 @@ def _urls(root: ValueReader) -> Iterator[ValueReader]:
     for planned in root["schedule"].items():
         yield planned["settings"]["callback"]["url"]
         yield planned["webhook"]["url"]
+
+
+NONE: Final = timedelta(0)
+SHORT: Final = timedelta(seconds=5)
+BODY_BYTES: Final = 1000
+ALTHOUGH: Final = "of real time, although the clock is manual"
+
+
+def lint_waits(root: ValueReader, limits: Limits) -> None:
+    """Report the long waits of a scenario with a manual clock."""
+    for item in _faults(root):
+        lint_fault_waits(item, limits.integration_timeout)
+    for _, inbox in root["inboxes"].entries():
+        for reply in [*inbox["during"].items(), *(inbox.items() if inbox.is_list else inbox["replies"].items())]:
+            _lint_reply(reply["delay"], limits.callback_timeout_manual)
+
+
+def _faults(root: ValueReader) -> Iterator[ValueReader]:
+    """Yield every fault rule: written ones, scheduled ones, and faults of magic accounts."""
+    yield from root["faults"].items()
+    for item in root["schedule"].items():
+        yield from (rule for section, rule in added_rules(item) if section == "faults")
+    for _, outcome in root["magic"]["outcomes"].entries():
+        yield outcome["faults"]
+
+
+def lint_fault_waits(item: ValueReader, timeout: timedelta | None) -> None:
+    """Report the long waits of a fault under a manual clock."""
+    for branch in branches(item["then"]):
+        if not branch.then.is_valid:
+            continue
+        entry, pace = branch.then["delay"], branch.then["drip"]["bytes_per_second"]
+        waited = _waited(fault(branch.then), timeout)
+        if waited > SHORT:
+            virtual = "[…]" if entry.is_list or entry.is_mapping else entry.text()
+            text = f"each request waits {_up_to(entry)}{waited.total_seconds():g} s {ALTHOUGH}"
+            entry.problem("real_wait", f"{text}; write {{ virtual: {virtual} }} to wait none")
+        bytes_per_second = float(pace.optional_amount() or 0)
+        if bytes_per_second and BODY_BYTES / bytes_per_second > SHORT.total_seconds():
+            text = f"each {BODY_BYTES} bytes of a body take {BODY_BYTES / bytes_per_second:g} s {ALTHOUGH}"
+            pace.problem("real_wait", f"{text}; write {BODY_BYTES / SHORT.total_seconds():g} or more")
+
+
+def _waited(then: FaultThen, timeout: timedelta | None) -> timedelta:
+    """Return the longest wait of a fault."""
+    if then.delay is None or then.is_delay_virtual:
+        return NONE
+    longest = then.delay.p99 if isinstance(then.delay, Spread) else then.delay[1]
+    return longest if timeout is None else min(longest, timeout)
+
+
+def _up_to(entry: ValueReader) -> str:
+    return "up to " if entry.is_mapping else ""
+
+
+def _lint_reply(entry: ValueReader, timeout: timedelta) -> None:
+    longest = _longest(delay(entry)) if entry.is_valid else NONE
+    if min(longest, timeout) >= SHORT:
+        text = f"each message waits {_up_to(entry)}{min(longest, timeout).total_seconds():g} s {ALTHOUGH}"
+        end = "; then the attempt fails, as it does at once with `disconnect: true`" if longest >= timeout else ""
+        entry.problem("real_wait", f"{text}{end or '; write a shorter delay'}")
+
+
+def _longest(waits: Delay) -> timedelta:
+    return waits.p99 if isinstance(waits, Spread) else waits
+
+
+def real_waits(document: Mapping[str, Any], limits: Limits) -> list[str]:
+    """Return a sentence about each long wait in the faults and inboxes of a document, for a manual clock."""
+    report = ProblemReport()
+    sections = {name: document[name] for name in ("faults", "schedule", "magic", "inboxes") if name in document}
+    lint_waits(ValueReader.of(load_object(sections, bounds=OWN_FILE).root, report), limits)
+    return [f"{problem.path}: {problem.message}" for problem in report.problems()]

@@ -1,17 +1,25 @@
-"""Reads the rules of a scenario, section by section, and compiles their `when`."""
+"""Rules of a scenario, section by section, with their compiled `when`; and the table of magic accounts, compiled into
+rules."""
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
+from functools import partial
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import structs
 
+from simulator.domain.model.rule_book import NO_MAGIC, Magic, rule_name
 from simulator.domain.model.rules import Rule, not_written
+from simulator.domain.model.transactions import SETTLED, PaymentThen, Step
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.value_reader import ValueReader
 from simulator.scenario.sections import times
-from simulator.scenario.sections.bill_section import bill_then
+from simulator.scenario.sections.catalog_section import bill_then
 from simulator.scenario.sections.matchers import (
     BODY_FACTS,
     COUNTS,
@@ -24,9 +32,16 @@ from simulator.scenario.sections.matchers import (
     without_body,
 )
 from simulator.scenario.sections.scripted_answers import fault
-from simulator.scenario.sections.timelines import Timelines, dispute, payment_thens, void
+from simulator.scenario.sections.timelines import (
+    Timelines,
+    choices,
+    dispute,
+    payment_then,
+    payment_thens,
+    void,
+    with_variants,
+)
 from simulator.scenario.sections.times import SPAN_KEYS, check_window
-from simulator.scenario.sections.variants import choices, with_variants
 
 Then = TypeVar("Then")
 
@@ -48,7 +63,7 @@ class KnownCodes(msgspec.Struct, frozen=True):
         """Return the names for rules of a section; payments and bills may compare an amount."""
         if self.outstanding or section not in ("payments", "bills"):
             return self
-        return msgspec.structs.replace(self, outstanding=True)
+        return structs.replace(self, outstanding=True)
 
 
 # The rule sections in their order, each with its definition in the schema.
@@ -242,3 +257,73 @@ def check_codes(entry: ValueReader, codes: Collection[str] | None, what: str) ->
     for value in values_of(entry):
         if (code := value.text()) and code not in codes:
             value.unknown(what, code, "in this scenario", codes)
+
+
+_ALWAYS = compile_when({})
+
+
+def magic(section: ValueReader, timelines: Timelines) -> Magic:
+    """Return the magic accounts. They are cached unless the scenario has timelines, which outcomes may name."""
+    if not section.is_mapping:
+        return NO_MAGIC
+    if timelines:
+        return _magic(section, timelines)
+    return section.built_once(partial(_magic, timelines=timelines))
+
+
+def finishing_after(steps: tuple[Step, ...], span: timedelta) -> tuple[Step, ...]:
+    """Return the timeline with its final status `span` after the creation, and no other status later than that.
+
+    A timeline without a final status, or with one in the first answer, at a time of day or on a re-query, is unchanged.
+    """
+    if not steps or steps[-1].status not in SETTLED or steps[-1].after is None:
+        return steps
+    earlier = (
+        step if step.after is None else structs.replace(step, after=min(step.after, span)) for step in steps[:-1]
+    )
+    return (*earlier, structs.replace(steps[-1], after=span))
+
+
+def _magic(section: ValueReader, timelines: Timelines) -> Magic:
+    durations = {digit: item.duration() for digit, item in section["durations"].entries()}
+    outcomes = dict(section["outcomes"].entries())
+    _check_digits(section["durations"], 1)
+    _check_digits(section["outcomes"], 2)
+    usual = payment_then(section["then"], timelines)
+    found: dict[str, dict[str, Rule[Any]]] = {name: {} for name in ("payments", *THENS)}
+    for code, item in outcomes.items():
+        found["payments"] |= _magic_payment_rules(code, item["payments"], usual, durations, timelines)
+        for name, read in THENS.items():
+            if item[name].is_given:
+                when = when_of(item[name]["when"], KnownCodes()) if name == "faults" else _ALWAYS
+                thens = choices(item[name]["then"], read)
+                found[name] |= {digit + code: _magic_rule(digit + code, when, thens) for digit in ("0", *durations)}
+    texts = {code: item["outcome"].text() for code, item in outcomes.items()}
+    return Magic(MappingProxyType(texts), MappingProxyType(durations), MappingProxyType(found))
+
+
+def _check_digits(section: ValueReader, count: int) -> None:
+    for key, item in section.entries():
+        if not re.fullmatch(f"[0-9]{{{count}}}", key, re.ASCII):
+            item.problem("bad_digits", f"{key!r} must be {count} digit{'s' * (count > 1)} in quotes", at_key=True)
+
+
+def _magic_payment_rules(
+    code: str, item: ValueReader, usual: PaymentThen, durations: Mapping[str, timedelta], timelines: Timelines
+) -> dict[str, Rule[PaymentThen]]:
+    """Return the payment rules of an outcome by their three digits; empty without any timeline."""
+    thens = payment_thens(item["then"], item["callbacks"], timelines, usual)
+    if not any(then.steps or then.refusal for _, then in thens):
+        return {}
+    return {"0" + code: _magic_rule("0" + code, _ALWAYS, thens)} | {
+        digit + code: _magic_rule(
+            digit + code,
+            _ALWAYS,
+            [(weight, structs.replace(then, steps=finishing_after(then.steps, span))) for weight, then in thens],
+        )
+        for digit, span in durations.items()
+    }
+
+
+def _magic_rule(digits: str, when: When, thens: list[tuple[int, Any]]) -> Rule[Any]:
+    return with_variants(Rule(rule_name(digits), when, thens[0][1]), thens)

@@ -1,15 +1,21 @@
-"""Outcomes of payments and cases: timelines with valid order, refusals, callbacks, and ends of voids."""
+"""Outcomes of payments and cases: timelines with valid order, refusals, callbacks, ends of voids, and `one_of`, from
+which each match of a rule draws an outcome by weight."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from itertools import accumulate
 from types import MappingProxyType
+from typing import TypeVar
 
-from msgspec.structs import replace
+import msgspec
+from msgspec import structs
 
 from simulator.domain.model.cases import REFUND_AFTER, CaseThen
 from simulator.domain.model.draw import Spread, typical
 from simulator.domain.model.likeness import nearest
+from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import (
     SETTLED,
     Distortion,
@@ -23,8 +29,58 @@ from simulator.domain.model.transactions import (
 from simulator.scenario.reading.value_reader import ValueReader, day
 from simulator.scenario.sections.templates import template, templates
 from simulator.scenario.sections.times import clock_time, delay
-from simulator.scenario.sections.variants import branches, refuse_misplaced
 from simulator.wire.payments import STATUS_NAMES
+
+Then = TypeVar("Then")
+ONE_OF = "one_of"
+
+
+class Branch(msgspec.Struct, frozen=True):
+    """A possible `then` of a rule. `entry` is its item of `one_of`, or None without `one_of`."""
+
+    then: ValueReader
+    weight: int = 1
+    entry: ValueReader | None = None
+
+    @property
+    def callbacks(self) -> ValueReader | None:
+        """Return the entry's own `callbacks`; None when the rule's apply."""
+        return self.entry["callbacks"] if self.entry is not None and self.entry["callbacks"].is_given else None
+
+
+def branches(then: ValueReader) -> list[Branch]:
+    """Return the possible `then` of a rule, in order; at least one."""
+    found = [Branch(item["then"], item["weight"].integer(1), item) for item in then[ONE_OF].items()]
+    return found or [Branch(then)]
+
+
+def refuse_misplaced(then: ValueReader) -> None:
+    """Report keys beside a `one_of`, and a `one_of` within another."""
+    if not then.has(ONE_OF):
+        return
+    for key, member in then.entries():
+        if key != ONE_OF:
+            member.problem("misplaced", f"{key!r} has no effect beside 'one_of'; write it in its entries", at_key=True)
+    for branch in branches(then):
+        if branch.entry is not None and branch.then[ONE_OF].is_given:
+            branch.then.problem("nested", "a one_of within a one_of; write all entries in one list")
+
+
+def choices(then: ValueReader, read: Callable[[ValueReader], Then]) -> list[tuple[int, Then]]:
+    """Return the possible outcomes of a rule with their weights; `read` parses a `then`."""
+    refuse_misplaced(then)
+    return [(branch.weight, read(branch.then)) for branch in branches(then)]
+
+
+def with_variants(rule: Rule[Then], thens: Sequence[tuple[int, Then]]) -> Rule[Then]:
+    """Return the rule with a variant for each of `thens`; a single outcome needs no variants."""
+    if len(thens) == 1:
+        return rule
+    sums = accumulate(weight for weight, _ in thens)
+    return replace(
+        rule, variants=tuple((end, replace(rule, then=then)) for end, (_, then) in zip(sums, thens, strict=True))
+    )
+
 
 # The valid statuses of a step; a void's status is excluded.
 STATUSES: Mapping[str, Status] = {
@@ -131,7 +187,7 @@ def payment_thens(
     found: list[tuple[int, PaymentThen]] = []
     for branch in branches(then):
         does = payment_then(branch.then, timelines) if branch.then.is_given else usual
-        found.append((branch.weight, replace(does, callbacks=_callbacks(branch.callbacks or distortion))))
+        found.append((branch.weight, structs.replace(does, callbacks=_callbacks(branch.callbacks or distortion))))
     for item, thens in distorted(then, distortion, found):
         _check_callbacks(item, thens)
     return found
@@ -180,7 +236,9 @@ def _callbacks(item: ValueReader) -> Distortion:
         return _distortion(item)
     by_status = {TOLD.get(entry["status"].text()): _distortion(entry) for entry in item.items()}
     others = by_status.pop(None, UNDISTORTED)
-    return replace(others, by_status={status: one for status, one in by_status.items() if status is not None} or None)
+    return structs.replace(
+        others, by_status={status: one for status, one in by_status.items() if status is not None} or None
+    )
 
 
 def _distortion(item: ValueReader) -> Distortion:
