@@ -4,8 +4,8 @@ import json
 import socket
 import threading
 from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
@@ -30,8 +30,7 @@ Status = Annotated[int, between(200, 599, "a status")]
 @dataclass(frozen=True)
 class Message(Content):
     """A received request. `n` counts from 1, `at` is the time of its arrival, and the names of `headers` are in lower
-    case. `status` is the status of the answer, None if the connection was closed without an answer. `signature` is the
-    verdict on the signature."""
+    case. `status` is the status of the answer, None if the connection was closed without an answer."""
 
     n: int
     at: datetime
@@ -41,7 +40,16 @@ class Message(Content):
     headers: Mapping[str, str]
     body: bytes
     status: int | None = None
-    signature: Verdict = field(default=UNCHECKED)
+    _secrets: Sequence[str] = field(default=(), repr=False, compare=False)  # of the receiver, to which more may come
+
+    @property
+    def signature(self) -> Verdict:
+        """The verdict on the signature by the secrets of the receiver, at the time of its arrival."""
+        if "webhook-signature" not in self.headers:
+            return UNSIGNED
+        now = self.at.timestamp()
+        verdicts = [verify_webhook(one, self.headers, self.body, now=now) for one in self._secrets]
+        return next(filter(None, verdicts), [UNCHECKED, *verdicts][-1])
 
     @property
     def data(self) -> Mapping[str, Any]:
@@ -71,8 +79,7 @@ def from_inbox(item: Mapping[str, Any], path: str) -> Message:
     """Return a message of an inbox, as the control API shows it."""
     headers = {name.lower(): value for name, value in item["headers"]}
     at, body = datetime.fromisoformat(item["at"]), item["body"].encode()
-    signature = UNCHECKED if "webhook-signature" in headers else UNSIGNED
-    return Message(item["n"], at, item["method"], path, item["query"], headers, body, item.get("status"), signature)
+    return Message(item["n"], at, item["method"], path, item["query"], headers, body, item.get("status"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +121,9 @@ class Receiver:
 
     @property
     def received(self) -> list[Message]:
-        """The stored messages, oldest first, each with the verdict on its signature."""
+        """The stored messages, oldest first."""
         with self._changed:
-            found = list(self._messages)
-        return [self._judged(message) for message in found]
+            return list(self._messages)
 
     def verify(self, secret: str) -> None:
         """Judge the signatures of all webhooks, earlier ones too, by this secret; after several calls by each of them.
@@ -176,13 +182,6 @@ class Receiver:
     def __repr__(self) -> str:
         return f"Receiver({self.url!r})"
 
-    def _judged(self, message: Message) -> Message:
-        if "webhook-signature" not in message.headers:
-            return message
-        came_s = message.at.timestamp()
-        verdicts = [verify_webhook(one, message.headers, message.body, now=came_s) for one in self._secrets]
-        return replace(message, signature=next(filter(None, verdicts), [UNCHECKED, *verdicts][-1]))
-
     def _take(self, method: str, target: str, headers: dict[str, str], body: bytes | None) -> Reply:
         """Record a message and choose its answer; a body of None is too long."""
         parts, at = urlsplit(target), datetime.fromtimestamp(real_time(), UTC)
@@ -194,7 +193,8 @@ class Receiver:
             reply = self._last = self._replies.popleft() if self._replies else self._last
             self._count += 1
             status = None if reply.disconnect else reply.status
-            self._messages.append(Message(self._count, at, method, parts.path, query, headers, body, status, UNSIGNED))
+            message = Message(self._count, at, method, parts.path, query, headers, body, status, self._secrets)
+            self._messages.append(message)
             self._changed.notify_all()
         return reply
 
