@@ -13,7 +13,7 @@ from simulator.cli.completion import BEHIND_DASHES
 from simulator.cli.flags import file_option, option, own_option
 from simulator.cli.output import print_to_stderr
 from simulator.cli.reports.cases import Reports, report_flags
-from simulator.cli.reports.coverage import page
+from simulator.cli.reports.folder import coverage_page
 from simulator.cli.reports.judge import Judge, Tapes
 from simulator.cli.server import Running, of_one_command, prepare
 from simulator.cli.server_flags import ServerFlags, server_flags
@@ -136,7 +136,7 @@ def _reported(
         running.server.should_exit = True
         thread.join(STOP_TIMEOUT_S)
     if keeps_coverage:
-        print_to_stderr(page(running))
+        print_to_stderr(coverage_page(running))
     return judge.exit_code(status)
 
 

@@ -26,6 +26,7 @@ OF_CONNECTIONS = frozenset({"host", "content-length", "connection", "transfer-en
 WHY_MISSING: Final = "of any kind and refid, they came faster than they were read, or were deleted"
 FIELD_CHARS_MAX: Final = 300
 _KIND_CHARS: Final = 7
+_LABELS: Final = {"entry": "wallet", "notification": "e-mail", "action": "sandbox"}
 
 
 def _http_url(text: str) -> str:
@@ -176,10 +177,11 @@ class EventLines:
             count = "an unknown number of" if event.get("missing") is None else event["missing"]
             return self._styled(whole_line(f"... {count} events are missing here: {WHY_MISSING}"), "yellow")
         when = self._styled(whole_line(_time(event.get("at"))), "bright_black")
+        parts = [] if kind == "request" else [(_LABELS.get(kind, str(kind)).ljust(_KIND_CHARS), "")]
         try:
-            parts = _TEXTS.get(kind, _other)(event)
+            parts += _TEXTS[kind](event) if kind in _TEXTS else []
         except (AttributeError, KeyError, TypeError, ValueError):  # of another version
-            parts = _other(event)
+            parts = [(str(kind), "")]
         texts = [self._styled(whole_line(text), colour) for text, colour in parts if text]
         return " ".join([when, self._styled(whole_line(event.get("sandbox", "")), "cyan"), *texts])
 
@@ -214,21 +216,6 @@ def _request(event: Event) -> Texts:
     ]
 
 
-def _status(event: Event) -> Texts:
-    status = event["status"]
-    rule = _named("rule", event["rule"])
-    return [(_kind("status"), ""), (event["refid"], ""), (status, _colour(status)), (rule, "magenta")]
-
-
-def _callback(event: Event) -> Texts:
-    status = (event["status"], _colour(event["status"]))
-    return [(_kind("callback"), ""), (event["refid"], ""), status, *_attempt(event)]
-
-
-def _webhook(event: Event) -> Texts:
-    return [(_kind("webhook"), ""), (event["type"], ""), *_attempt(event)]
-
-
 def _attempt(event: Event) -> Texts:
     answered, state = event["answered"], event["state"]
     said = str(answered) if answered is not None else event["error"] or str(event["ending"])
@@ -241,42 +228,30 @@ def _attempt(event: Event) -> Texts:
     return [*to, (said, _colour(state)), (state, ""), (tries, ""), (due, ""), taken]
 
 
-def _entry(event: Event) -> Texts:
-    entry = event["entry"]
-    amount, balance = (f"{entry[name]:.2f}" for name in ("amount", "balance"))
-    return [(_kind("wallet"), ""), (event["refid"], ""), (f"{entry['type']} {amount}, balance {balance}", "")]
-
-
-def _notification(event: Event) -> Texts:
-    mail = event["notification"]
-    return [(_kind("e-mail"), ""), (event["refid"], ""), (f"to {', '.join(mail['to'])}: {mail['subject']}", "")]
-
-
-def _action(event: Event) -> Texts:
-    return [(_kind("sandbox"), ""), (event["action"].replace("_", " "), "blue"), (event["about"], "")]
-
-
-def _other(event: Event) -> Texts:
-    return [(_kind(str(event["kind"])), "")]
-
-
 _TEXTS: Final[dict[str, Callable[[Event], Texts]]] = {
     "request": _request,
-    "status": _status,
-    "callback": _callback,
-    "webhook": _webhook,
-    "entry": _entry,
-    "notification": _notification,
-    "action": _action,
+    "status": lambda event: [
+        (event["refid"], ""),
+        (event["status"], _colour(event["status"])),
+        (_named("rule", event["rule"]), "magenta"),
+    ],
+    "callback": lambda event: [(event["refid"], ""), (event["status"], _colour(event["status"])), *_attempt(event)],
+    "webhook": lambda event: [(event["type"], ""), *_attempt(event)],
+    "entry": lambda event: [
+        (event["refid"], ""),
+        ("{type} {amount:.2f}, balance {balance:.2f}".format(**event["entry"]), ""),
+    ],
+    "notification": lambda event: [
+        (event["refid"], ""),
+        (f"to {', '.join(event['notification']['to'])}: {event['notification']['subject']}", ""),
+    ],
+    "action": lambda event: [(event["action"].replace("_", " "), "blue"), (event["about"], "")],
 }
+"""What a line has after its time, its sandbox and its kind. Lines of requests have no kind."""
 
 
 def _named(name: str, value: str) -> str:
     return f"{name}={value}" if value else ""
-
-
-def _kind(kind: str) -> str:
-    return kind.ljust(_KIND_CHARS)
 
 
 def _colour(status: str) -> str:

@@ -16,7 +16,7 @@ from simulator.audit.clauses import as_json
 from simulator.audit.obligations import audited
 from simulator.cli.main import VERBS
 from simulator.cli.output import printable, printable_body, printable_json
-from simulator.cli.reports.coverage import text
+from simulator.cli.reports.folder import coverage_text
 from simulator.cli.server_flags import ServerFlags
 from simulator.control.results import coverage_shown
 from simulator.domain.model.rules import RuleCount
@@ -190,7 +190,7 @@ def test_the_banner_is_harmless(hostile_file: Path) -> None:
 
 def test_the_names_in_coverage_are_one_line_each() -> None:
     found = {RuleKey(UNSAFE, "payments", UNSAFE, UNSAFE): RuleCount(0, 0), RuleKey("b", "x", "y", "y"): RuleCount(0, 0)}
-    printed = text(coverage_shown(Coverage(rules=found)))
+    printed = coverage_text(coverage_shown(Coverage(rules=found)))
     assert_harmless(printed)
     assert "\t" not in printed
     assert sum("never payments" in line for line in printed.splitlines()) == 2

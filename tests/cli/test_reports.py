@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from simulator import __version__
 from simulator.cli.main import cli
 from simulator.cli.reports.cases import ReportCase, Suite, annotations, as_json, junit
-from simulator.cli.reports.coverage import text
+from simulator.cli.reports.folder import coverage_text
 from simulator.cli.reports.html import page, section
 from simulator.cli.reports.verdicts import Lives
 from simulator.cli.usage import PROGRAM
@@ -152,7 +152,7 @@ def test_check_says_that_a_report_cannot_be_written(tmp_path: Path) -> None:
 
 
 def lines(coverage: Coverage, sandboxes: int = 1) -> list[str]:
-    return text(coverage_shown(coverage), sandboxes).splitlines()
+    return coverage_text(coverage_shown(coverage), sandboxes).splitlines()
 
 
 def rules(*keys: tuple[str, str, int, int]) -> dict[RuleKey, RuleCount]:

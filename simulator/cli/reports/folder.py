@@ -1,32 +1,33 @@
-"""The folder of a run: files about each of its sandboxes, and a page about all of them."""
+"""The folder of a run: files about each of its sandboxes, and a page about all of them; and coverage as text."""
 
 import re
 import shutil
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
 from simulator.cli.reports.cases import UNFINISHED, ReportCase
-from simulator.cli.reports.coverage import text as coverage_text
 from simulator.cli.reports.html import ROWS_MAX, TITLE, Rows, page, section
+from simulator.cli.server import Running
 from simulator.cli.usage import CannotStart
 from simulator.control.deliveries import attempt_row
 from simulator.control.deliveries import callback as rendered_callback
 from simulator.control.requests import exported, har, row
-from simulator.control.results import coverage_shown as rendered_coverage
+from simulator.control.results import coverage_shown
 from simulator.control.results import expectations_shown as rendered_verdicts
 from simulator.control.transactions import SHOWN_MAX, story
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.expectations import Verdict
-from simulator.redaction import Mask
+from simulator.redaction import Mask, redact
 from simulator.runtime.attempt_log import SentRequests
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
+from simulator.shortened import whole_line
 from simulator.wire.money import encode
 
 INDEX = "index.html"
@@ -102,7 +103,7 @@ class ReportFolder:
             return
         name = f"{self._added:03d}-{live.id}"
         state, journal, mask, sent = live.core.state, live.life_journal, masks[""], live.courier.sent
-        coverage = rendered_coverage(live.coverage())
+        coverage = coverage_shown(live.coverage())
         parts: tuple[Iterable[bytes], ...] = (
             map(mask.answer, har(exported(self._url, live.id, one, masks[one.owner]) for one in journal)),
             _listed(mask, _stories(live, mask)),
@@ -184,3 +185,49 @@ def _attempts(one: Callback, sent: SentRequests) -> Iterator[dict[str, Any]]:
         yield about | {"at": tried["at"], "attempt": tried["number"], "answer": answer}
     if not shown["attempts"]:
         yield about | {"at": "", "attempt": "", "answer": ""}
+
+
+def coverage_page(running: Running) -> str:
+    """Return the coverage of all sandboxes that the server had."""
+    coverage = running.app.sandboxes.coverage()
+    secrets = running.app.sandboxes.secrets
+    return coverage_text(coverage_shown(coverage), coverage.sandboxes, lambda line: whole_line(redact(line, secrets)))
+
+
+def coverage_text(coverage: Mapping[str, Any], sandboxes: int = 1, shown: Callable[[str], str] = whole_line) -> str:
+    """Render coverage, as the control API returns it, in lines, each as `shown` makes it."""
+    endpoints = [one for one in coverage["endpoints"] if "*" not in (one["method"], one["path"])]
+    outcomes = groupby((one for one in coverage["outcomes"] if not one["met"]), key=lambda one: one["group"])
+    missed: dict[tuple[str, str], Iterable[str]] = {
+        ("rules", "chosen"): _missed_rules(coverage["rules"]),
+        ("magic", "met"): (f"…{one['digits']}: {one['outcome']}" for one in coverage["magic"] if not one["met"]),
+        ("endpoints", "called"): (f"{one['method']} {one['path']}" for one in endpoints if not one["calls"]),
+        ("outcomes", "met"): (f"{group}: {'; '.join(one['text'] for one in members)}" for group, members in outcomes),
+    }
+    lines = [f"coverage of {sandboxes} sandbox{'es' * (sandboxes != 1)}"]
+    for (name, verb), parts in missed.items():
+        met, total = coverage["summary"][name]["met"], coverage["summary"][name]["total"]
+        lines += [f"  {name}: {met} of {total} {verb}", *(f"    never {one}" for one in parts)] if total else []
+    answered = [_answers(one) for one in coverage["endpoints"] if one["calls"]]
+    lines += ["  answers", *(f"    {line}" for line in answered)] if answered else []
+    return "\n".join(map(shown, lines))
+
+
+def _missed_rules(rules: list[Mapping[str, Any]]) -> Iterator[str]:
+    """Rules that were never chosen, with their scenario when there are several."""
+    has_several = len({rule["scenario"] for rule in rules}) > 1
+    for rule in rules:
+        if not rule["chosen"]:
+            matched = f", though it matched {rule['matched']} times" if rule["matched"] else ""
+            scenario = f" of {rule['scenario']}" if has_several else ""
+            yield f"{rule['section']}{scenario}: {rule['name'] or rule['id']}{matched}"
+
+
+def _answers(row: Mapping[str, Any]) -> str:
+    endings = {"abort": "closed without an answer", "cut": "cut", "gone": "left by the client"}
+    answers = []
+    for one in row["answers"]:
+        words = (str(one["status"] or ""), one["error"], endings.get(one["ending"], ""), f"x{one['count']}")
+        answers.append(" ".join(filter(None, words)))
+    name = "other paths" if row["path"] == "*" else f"{row['method']} {row['path']}"
+    return f"{name}: {', '.join(answers)}{'; never ' if row['never'] else ''}{', '.join(row['never'])}"
