@@ -93,7 +93,11 @@ def data_command(
     try:
         match action:
             case "check":
-                return _check(folder)
+                checked = check(folder, partial(obstacles, replayer=_replayer()))
+                echo(whole_line(f"{folder}: {checked.summary}"))
+                for problem in checked.problems:
+                    print_to_stderr(whole_line(problem))
+                return 1 if checked.problems else 0
             case "compact":
                 summary = compact(folder, version=__version__, more=partial(obstacles, replayer=_replayer()))
                 echo(whole_line(f"{folder}: {summary}"))
@@ -121,14 +125,6 @@ def _transfer() -> ModuleType:
     except ImportError:
         raise CannotStart(f"psycopg is missing: {INSTALL}") from None
     return database_transfer
-
-
-def _check(folder: Path) -> int:
-    checked = check(folder, partial(obstacles, replayer=_replayer()))
-    echo(whole_line(f"{folder}: {checked.summary}"))
-    for problem in checked.problems:
-        print_to_stderr(whole_line(problem))
-    return 1 if checked.problems else 0
 
 
 def _import(place: str, file: Path, *, replaces: bool) -> None:

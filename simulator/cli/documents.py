@@ -216,17 +216,14 @@ def _text(name: str, form: str | None, json: bool) -> str:
         return postman_collection(name)
     if json:
         return json_module.dumps(bundled(name), ensure_ascii=False) + "\n"
-    return _yaml(bundled(name))
 
-
-def _yaml(document: dict[str, Any]) -> str:
     class Plain(yaml.SafeDumper):
         """Writes shared values out instead of as aliases, which are hard to read."""
 
         def ignore_aliases(self, data: Any) -> bool:
             return True
 
-    return yaml.dump(document, Dumper=Plain, sort_keys=False, allow_unicode=True, width=120)
+    return yaml.dump(bundled(name), Dumper=Plain, sort_keys=False, allow_unicode=True, width=120)
 
 
 @verb("assumptions")

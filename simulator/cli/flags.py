@@ -47,17 +47,13 @@ def json_flag(*, help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def with_format(*args: Any, output: str, json: bool, **flags: Any) -> Any:
-            return function(*args, json=_wants_json(output, json=json), **flags)
+            # --output of the command line takes precedence.
+            is_given = click.get_current_context().get_parameter_source("output") is ParameterSource.COMMANDLINE
+            return function(*args, json=output == "json" or (json and not is_given), **flags)
 
         return option("--json", is_flag=True, help=help)(output_flag(with_format))
 
     return decorate
-
-
-def _wants_json(output: str, *, json: bool) -> bool:
-    """`--output` of the command line takes precedence."""
-    is_given = click.get_current_context().get_parameter_source("output") is ParameterSource.COMMANDLINE
-    return output == "json" if is_given else json or output == "json"
 
 
 def running_flags(function: Decorated) -> Decorated:
