@@ -77,7 +77,7 @@ def _facts(running: Running) -> list[tuple[str, str]]:
 def _clock(running: Running) -> str:
     clock = running.sandbox.clock
     mode = f"x{clock.rate:g}" if clock.mode == "xN" else clock.mode
-    hint = f"; it moves with {_asking(running, 'advance', 'idle')}" if not clock.runs else ""
+    hint = f"; it moves with {_command(running, 'advance', 'idle')}" if not clock.runs else ""
     return f"{mode}, {shown_time(moment(clock.now()) or '')}{hint}"
 
 
@@ -88,23 +88,21 @@ def _callbacks(running: Running, owner: Reseller) -> list[tuple[str, str]]:
     facts = [("callbacks", f"{owner.callback.method} {redact_urls(target)}")]
     scheme, _, inbox = target.partition(":")
     if scheme == "inbox":
-        facts.append(("", _asking(running, "inbox", quote(inbox))))
+        facts.append(("", _command(running, "inbox", quote(inbox))))
     return facts
 
 
-def _asking(running: Running, *verb: str) -> str:
-    """Return a verb that asks this simulator."""
-    words = [*_trusting(running), pasted(), *verb]
+def _command(running: Running, *verb: str, credentials: Credentials | None = None) -> str:
+    """Return a verb that asks this simulator, or with `credentials` a verb that calls the service."""
+    words = [f"RESELLER_SIM_CA={quote(running.certificate)}"] if running.certificate else []
+    words += [pasted(), *verb]
     if running.url != DEFAULT_URL:
         words += ["--url", running.url]
-    if running.control_token is not None:
+    if credentials is None and running.control_token is not None:
         words += ["--token", quote(running.control_token)]
+    if credentials is not None and running.app.options.scenario != "default":
+        words += ["--key", credentials.key, "--secret", credentials.secret]
     return " ".join(words)
-
-
-def _trusting(running: Running) -> list[str]:
-    """Return the variable with which a verb trusts the certificate of this simulator."""
-    return [f"RESELLER_SIM_CA={quote(running.certificate)}"] if running.certificate else []
 
 
 def _first_steps(running: Running) -> list[str]:
@@ -124,7 +122,7 @@ def _first_steps(running: Running) -> list[str]:
         "",
         "Sign and send the next one:",
         "",
-        _call(running, credentials, *_example(running.sandbox, owner)),
+        _command(running, "call", *_words(*_example(running.sandbox, owner)), credentials=credentials),
     ]
 
 
@@ -137,15 +135,8 @@ def _example(sandbox: LiveSandbox, owner: Reseller) -> tuple[str, str, bytes]:
     return "POST", "/v2/topup", encode(payment | {"account": EXAMPLE_ACCOUNT, "amount": EXAMPLE_AMOUNT})
 
 
-def _call(running: Running, credentials: Credentials, method: str, path: str, body: bytes) -> str:
-    words = [*_trusting(running), pasted(), "call", method, path]
-    if body:
-        words += ["-d", quote(body.decode())]
-    if running.url != DEFAULT_URL:
-        words += ["--url", running.url]
-    if running.app.options.scenario != "default":
-        words += ["--key", credentials.key, "--secret", credentials.secret]
-    return " ".join(words)
+def _words(method: str, path: str, body: bytes) -> list[str]:
+    return [method, path, *(["-d", quote(body.decode())] if body else [])]
 
 
 def _first_reseller(sandbox: LiveSandbox) -> Reseller | None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from simulator.app import App
 from simulator.cli.process import print_server_note
@@ -26,13 +26,9 @@ if TYPE_CHECKING:
     from simulator.server.tls import TlsSettings
 
 
-class ReloadedFile(NamedTuple):
-    """A file that SIGHUP reloads: its name in messages, a function that reads it, and a function that applies what was
-    read, in the event loop."""
-
-    name: str
-    read: Callable[[], Any]
-    use: Callable[[Any], None]
+ReloadedFile = tuple[str, Callable[[], Any], Callable[[Any], None]]
+"""A file that SIGHUP reloads: its name in messages, a function that reads it, and a function that applies what it read,
+in the event loop."""
 
 
 class InvalidServerFile(ValueError):
@@ -78,12 +74,12 @@ def reload_on_hangup(flags: ServerFlags, app: App, server: Server) -> None:
 
     async def reload() -> None:
         async with lock:
-            for file in files:
+            for name, read, use in files:
                 try:
-                    file.use(await in_background(file.read))
-                    print_server_note(f"SIGHUP: {file.name} is read again")
+                    use(await in_background(read))
+                    print_server_note(f"SIGHUP: {name} is read again")
                 except InvalidServerFile as wrong:
-                    print_server_note(f"SIGHUP: {wrong}; {file.name} stays as it was")
+                    print_server_note(f"SIGHUP: {wrong}; {name} stays as it was")
 
     def on_hangup() -> None:
         task = asyncio.get_running_loop().create_task(reload())
@@ -101,13 +97,13 @@ def _parts(flags: ServerFlags, app: App, server: Server) -> Iterator[ReloadedFil
             tls.context = context
             _look_at_times(cert, app)
 
-        yield ReloadedFile("the certificate", partial(_context, cert, key), use)
+        yield "the certificate", partial(_context, cert, key), use
     if flags.control_tokens is not None:
         read = partial(_secrets, flags.control_tokens, parsed_tokens)
-        yield ReloadedFile("the list of tokens", read, lambda found: app.use_tokens(app.options.control_token, found))
+        yield "the list of tokens", read, lambda found: app.use_tokens(app.options.control_token, found)
     if flags.control_token_file is not None:
         read_one = partial(_secrets, flags.control_token_file.path, token_of)
-        yield ReloadedFile("the control token", read_one, lambda found: app.use_tokens(found, app.tokens))
+        yield "the control token", read_one, lambda found: app.use_tokens(found, app.tokens)
 
 
 @contextmanager
