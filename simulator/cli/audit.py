@@ -39,7 +39,7 @@ def audit_command(control: Control, json: bool, all_of_them: bool, junit_file: P
       reseller-sim audit --sandbox mine --junit audit.xml
       reseller-sim audit --json | jq '.obligations[] | select(.state == "violated")'
     """
-    made = control.get("/audit")
+    made = control.ask("GET", "/audit")
     unseen = _unseen(control, made)
     if junit_file is not None:
         suite = Suite(f"sandbox {control.sandbox}", (*audit_cases(made["obligations"]), *unseen))
@@ -60,7 +60,7 @@ def _unseen(control: Control, made: dict[str, Any]) -> list[ReportCase]:
     """Return a failed case when the audit had nothing to judge, which must not pass as a clean audit."""
     if not made["ok"]:
         return []
-    endpoints = [one for one in control.get("/coverage")["endpoints"] if "*" not in (one["method"], one["path"])]
+    endpoints = [one for one in control.ask("GET", "/coverage")["endpoints"] if "*" not in (one["method"], one["path"])]
     reached = [one for row in endpoints for one in row["answers"] if one["error"] != NO_SANDBOX]
     of_receivers = [one for one in made["obligations"] if one["log"] == "notifications"]
     if reached or any(one["state"] != "not_exercised" for one in of_receivers):
@@ -128,7 +128,7 @@ def expectations_command(control: Control, json: bool) -> int:
       reseller-sim expectations --sandbox mine
       reseller-sim expectations --json | jq '.expectations[] | select(.ok | not) | .message'
     """
-    answer = control.get("/expectations")
+    answer = control.ask("GET", "/expectations")
     if json:
         echo_value(answer)
     else:

@@ -47,15 +47,15 @@ def clock_command(control: Control, what: str | None, json: bool) -> None:
       reseller-sim clock stop
     """
     if what is None:
-        clock = control.get("/clock")
+        clock = control.ask("GET", "/clock")
     elif what == STOP:
-        clock = control.delete("/clock/advance")
+        clock = control.ask("DELETE", "/clock/advance")
     else:
         try:
             wanted = values.clock_mode(what)
         except ValueError as wrong:
             raise wrong_usage(f"{wrong}; `{STOP}` ends an advance") from None
-        clock = control.put("/clock", values.clock_members(wanted))
+        clock = control.ask("PUT", "/clock", values.clock_members(wanted))
     due = f"the next of {clock['pending']} is due at {clock_time(clock['next_due'])}" if clock["next_due"] else ""
     moves = "it is being advanced" if clock["advancing"] else ""
     parts = (f"{clock_mode_of(clock)}: it is {clock_time(clock['now'])}", due, moves)
@@ -81,7 +81,7 @@ def advance_command(control: Control, how: tuple[str, ...], json: bool) -> int:
       reseller-sim advance 5m --json | jq '.fired[] | select(.kind == "callback")'
     """
     try:
-        done = control.post("/clock/advance", _asked(how), timeout_s=TIMEOUT_S)
+        done = control.ask("POST", "/clock/advance", _asked(how), timeout_s=TIMEOUT_S)
     except KeyboardInterrupt:
         return _stop(control)
     except Refused as refused:
@@ -97,11 +97,11 @@ def advance_command(control: Control, how: tuple[str, ...], json: bool) -> int:
 def _stop(control: Control) -> int:
     """Stop the current advance and print the clock's time. The advance may have ended meanwhile."""
     try:
-        clock = control.delete("/clock/advance")
+        clock = control.ask("DELETE", "/clock/advance")
     except Refused as refused:
         if refused.code != "not_advancing":
             raise
-        clock = control.get("/clock")
+        clock = control.ask("GET", "/clock")
     where = f"the clock of {control.sandbox} stands at {clock_time(clock['now'])}"
     if clock["advancing"]:
         where = f"{where} and will stop when the receiver that is being called has answered"
@@ -218,7 +218,7 @@ def add(control: Control, name: str, json: bool) -> None:
       reseller-sim mark add ordered
       reseller-sim mark add 'before the order' --sandbox mine
     """
-    mark = control.post("/marks", {"name": name})
+    mark = control.ask("POST", "/marks", {"name": name})
     show(mark, f"{mark['name']}: behind entry {mark['n']}, at {clock_time(mark['at'])}", json=json)
 
 
@@ -232,7 +232,7 @@ def list_all(control: Control, json: bool) -> None:
       reseller-sim mark list
       reseller-sim mark list --json | jq -r '.marks[].name'
     """
-    print_rows(control.get("/marks"), "marks", MARK_COLUMNS, json=json)
+    print_rows(control.ask("GET", "/marks"), "marks", MARK_COLUMNS, json=json)
 
 
 @verb("rm")
@@ -249,7 +249,7 @@ def remove(control: Control, names: tuple[str, ...]) -> None:
       reseller-sim mark rm ordered 'before the order' --sandbox mine
     """
     for one in names:
-        control.delete(f"/marks/{path_part(one)}")
+        control.ask("DELETE", f"/marks/{path_part(one)}")
 
 
 for each in (add, list_all, remove):
@@ -273,7 +273,7 @@ def rewind_command(control: Control, moment: str, is_mark: bool, json: bool) -> 
       reseller-sim rewind 2026-11-21T12:00:05+08:00
       reseller-sim rewind 40
     """
-    answer = control.post("/rewind", moment_of(moment, is_mark=is_mark))
+    answer = control.ask("POST", "/rewind", moment_of(moment, is_mark=is_mark))
     show(answer, f"{answer['id']}: rewound, it is {clock_time(answer['clock']['now'])}", json=json)
 
 
@@ -307,5 +307,5 @@ def fork_command(
         raise wrong_usage("--mark belongs to the name of a mark")
     at = moment_of(moment, is_mark=is_mark) if moment is not None else {}
     wanted = {"fork": {"of": control.sandbox, **at}} | ({"id": fork_id} if fork_id is not None else {})
-    made = control.post("/sandboxes", wanted, is_root=True)
+    made = control.ask("POST", "/sandboxes", wanted, is_root=True)
     show_sandbox(control, made, export=export, json=json)

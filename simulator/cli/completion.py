@@ -99,7 +99,7 @@ def _asked(ctx: click.Context, path: str, *, is_root: bool = False) -> dict[str,
     flags = ctx.params
     try:
         control = Control(flags.get("url"), flags.get("sandbox") or "default", flags.get("control_token"))
-        answer: dict[str, Any] = control.get(path, is_root=is_root, timeout_s=ASK_S)
+        answer: dict[str, Any] = control.ask("GET", path, is_root=is_root, timeout_s=ASK_S)
     except click.ClickException:
         return {}
     return answer

@@ -55,8 +55,8 @@ class _Fields(dict[str, Any]):
 class Control:
     """The control API of a sandbox at `url`, which may end in `/_sim`. The default is port 8080.
 
-    Each method takes a path below the sandbox, or with `is_root` below `/_sim`, and returns the decoded answer, None
-    when it has no body. Methods raise `Refused` when the simulator refuses, and `CannotStart` if anything but a
+    `ask` takes a path below the sandbox, or with `is_root` below `/_sim`, and returns the decoded answer, None when it
+    has no body. It raises `Refused` when the simulator refuses, and `CannotStart` if anything but a
     simulator answers. An unusable URL is a usage error. With https, `certificate` is the file of the simulator's own
     certificate, if known.
     """
@@ -72,39 +72,7 @@ class Control:
         address = f"{parts.scheme}://{parts.netloc}{path_before(self.base)}"
         self.client = client.Control(address, control_token, certificate or "")
 
-    def get(
-        self, path: str, *, is_root: bool = False, query: client.Query | None = None, timeout_s: float | None = None
-    ) -> Any:
-        """`GET`."""
-        return self._ask("GET", path, is_root=is_root, query=query, timeout_s=timeout_s)
-
-    def post(self, path: str, body: Mapping[str, Any], *, is_root: bool = False, timeout_s: float | None = None) -> Any:
-        """`POST` with a JSON body."""
-        return self._ask("POST", path, body, is_root=is_root, timeout_s=timeout_s)
-
-    def put(self, path: str, body: Mapping[str, Any]) -> Any:
-        """`PUT` with a JSON body."""
-        return self._ask("PUT", path, body)
-
-    def patch(self, path: str, body: Mapping[str, Any], query: client.Query | None = None) -> Any:
-        """`PATCH` with a JSON body."""
-        return self._ask("PATCH", path, body, query=query)
-
-    def delete(self, path: str) -> Any:
-        """`DELETE`."""
-        return self._ask("DELETE", path)
-
-    def rows(self, path: str, name: str, query: client.Query | None = None) -> Iterator[Any]:
-        """Yield the rows of a list, page by page as they are asked for; `name` is the member that has them."""
-        asked = {"limit": client.PAGE, **(query or {})}
-        while True:
-            page = self.get(path, query=asked)
-            yield from page[name]
-            if not page["has_more"] or page["cursor"] == asked.get("cursor"):
-                return
-            asked["cursor"] = page["cursor"]
-
-    def _ask(
+    def ask(
         self,
         method: str,
         path: str,
@@ -112,15 +80,25 @@ class Control:
         *,
         is_root: bool = False,
         query: client.Query | None = None,
-        timeout_s: float | None = None,
+        timeout_s: float = TIMEOUT_S,
     ) -> Any:
+        """Send a request with a JSON body, if one is given."""
         below = path if is_root else f"/sandboxes/{path_part(self.sandbox)}{path}"
         with self.translate_errors():
-            limit_s = TIMEOUT_S if timeout_s is None else timeout_s
-            answer = self.client.ask(method, below, body, query=query, timeout_s=limit_s)
+            answer = self.client.ask(method, below, body, query=query, timeout_s=timeout_s)
         if answer is None and method != "DELETE":
             raise self.useless("answered nothing: is it a simulator?")
         return self.fields(answer)
+
+    def rows(self, path: str, name: str, query: client.Query | None = None) -> Iterator[Any]:
+        """Yield the rows of a list, page by page as they are asked for; `name` is the member that has them."""
+        asked = {"limit": client.PAGE, **(query or {})}
+        while True:
+            page = self.ask("GET", path, query=asked)
+            yield from page[name]
+            if not page["has_more"] or page["cursor"] == asked.get("cursor"):
+                return
+            asked["cursor"] = page["cursor"]
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:

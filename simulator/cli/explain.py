@@ -92,11 +92,11 @@ def explain_command(
     if last or named is not None:
         _refuse_given("goes with METHOD and PATH; the journal has all of a request", "header", "data", "secret", "at")
         if last:
-            rows = control.get("/requests", query={"status_min": 400, "status_max": 499, "limit": 1})["requests"]
+            rows = control.ask("GET", "/requests", query={"status_min": 400, "status_max": 499, "limit": 1})["requests"]
             named = rows[0]["n"] if rows else None
         if named is not None:
             query = None if given is None else {"string": os.fsdecode(given)}
-            return _of_journal(control.get(f"/requests/{named}", query=query), json)
+            return _of_journal(control.ask("GET", f"/requests/{named}", query=query), json)
         echo("null" if json else NOTHING)
         return 1
     request = _request(words, header, data)
@@ -135,7 +135,7 @@ def _verdict(control: Control, request: Pasted) -> tuple[str, str]:
     headers = [[name, value] for name, _, value in (line.partition(":") for line in request.headers)]
     asked = {"method": request.method, "path": request.target, "headers": headers}
     try:
-        found = control.post("/explain", asked)
+        found = control.ask("POST", "/explain", asked)
     except CannotStart as missing:
         raise CannotStart(f"{missing.text}; only a running simulator knows which tokens it issued") from None
     return found["verdict"], found["message"]
@@ -152,7 +152,7 @@ def _refuse_given(why: str, *names: str) -> None:
 def _known_to(control: Control, key: str) -> dict[str, tuple[str, str]]:
     """Return the secrets that a running simulator has, by their keys, with the codes of their resellers."""
     try:
-        shown = control.get("")
+        shown = control.ask("GET", "")
     except CannotStart as missing:
         raise CannotStart(f"{missing.text}; or give the secret of {key} with --secret") from None
     return {one["api_key"]: (one["api_secret"], one["code"]) for one in shown["resellers"] if one["api_secret"]}

@@ -88,13 +88,13 @@ def inbox_command(
     """
     path = f"/inbox/{path_part(name)}"
     if clear:
-        control.delete(path)
+        control.ask("DELETE", path)
     if replies is not None:
-        control.put(path, {"replies": replies})
+        control.ask("PUT", path, {"replies": replies})
     complete_ = True
     if wait_for is not None:
         query = {"wait_for": wait_for, "timeout": timeout}
-        complete_ = control.get(path, query=query, timeout_s=timeout + TIMEOUT_S)["complete"]
+        complete_ = control.ask("GET", path, query=query, timeout_s=timeout + TIMEOUT_S)["complete"]
     if (clear or replies is not None) and wait_for is None and not json:
         words = ["its messages are deleted"] if clear else []
         if replies is not None:
@@ -111,7 +111,7 @@ def inbox_command(
         cells = [(one["n"], at, *_row(one)) for one, at in zip(items, times, strict=True)]
         print_table(("n", heading, *COLUMNS), cells, cuts=True)
     else:
-        hint = inbox_hint(control.get("/resellers")["resellers"], name)
+        hint = inbox_hint(control.ask("GET", "/resellers")["resellers"], name)
         print_line(f"{name}: nothing yet{hint.replace(', which no callback uses', '; no callback uses it')}")
     if not complete_:
         notify(f"{name}: {len(items)} of {wait_for} came in time")
@@ -185,18 +185,18 @@ def trigger_command(
     if event == CALLBACK:
         sent = _callback(control, trxid_of(control, str(about), whose))
     else:
-        since = control.get("/clock")["now"]
+        since = control.ask("GET", "/clock")["now"]
         if event == BALANCE:
             found = reseller(control, whose)
             if found["balance_webhook"] is None:
                 raise Refused(NO_WEBHOOK.format(found["code"]))
             deposit(control, amount or "10", found["code"])
         else:
-            webhook = control.get("/resellers", query={"limit": 1})["catalog_webhook"]
+            webhook = control.ask("GET", "/resellers", query={"limit": 1})["catalog_webhook"]
             if webhook is None or not webhook["enabled"]:
                 raise Refused(NO_CATALOG_WEBHOOK)
             note = f"changed by reseller-sim trigger {secrets.token_hex(4)}"  # so that it differs from what it was
-            control.patch(f"/catalog/products/{path_part(str(about))}", {"note": note})
+            control.ask("PATCH", f"/catalog/products/{path_part(str(about))}", {"note": note})
         sent = _delivery(control, event, since)
     show(
         sent,
@@ -209,7 +209,7 @@ def trigger_command(
 def _send_probes(control: Control, whose: str | None, json: bool) -> int:
     """Send all of them; the exit code."""
     wanted = {} if whose is None else {"reseller": whose}
-    answer = control.post("/probes", wanted, timeout_s=PROBES_TIMEOUT_S)
+    answer = control.ask("POST", "/probes", wanted, timeout_s=PROBES_TIMEOUT_S)
     if json:
         echo_value(answer)
     else:
@@ -229,21 +229,21 @@ def _delivery(control: Control, event: str, since: str) -> dict[str, Any]:
     latest: dict[str, Any] = begun[-1]
     _run_what_is_due(control)
     query = {"event": latest["event_id"], "wait_for": 1, "timeout": WAIT_S}
-    found: list[dict[str, Any]] = control.get("/deliveries", query=query)["deliveries"]
+    found: list[dict[str, Any]] = control.ask("GET", "/deliveries", query=query)["deliveries"]
     return found[-1] if found else latest
 
 
 def _callback(control: Control, trxid: str) -> dict[str, Any]:
     """Return the callback that is sent, once it is answered or the time to wait is over."""
     ended = sum(1 for one in control.rows("/callbacks", "callbacks", {"trxid": trxid}) if one["ending"])
-    made: dict[str, Any] = control.post(f"/transactions/{path_part(trxid)}/callbacks", {})
+    made: dict[str, Any] = control.ask("POST", f"/transactions/{path_part(trxid)}/callbacks", {})
     _run_what_is_due(control)
-    control.get("/callbacks", query={"trxid": trxid, "wait_for": ended + 1, "timeout": WAIT_S, "limit": 1})
-    story = control.get(f"/transactions/{path_part(trxid)}")
+    control.ask("GET", "/callbacks", query={"trxid": trxid, "wait_for": ended + 1, "timeout": WAIT_S, "limit": 1})
+    story = control.ask("GET", f"/transactions/{path_part(trxid)}")
     return next((one for one in story["callbacks"] if one["id"] == made["id"]), made)
 
 
 def _run_what_is_due(control: Control) -> None:
     """Let a clock that stands do what is due at its time, which a running one does by itself."""
-    if control.get("/clock")["mode"] == "manual":
-        control.post("/clock/advance", {"seconds": 0})
+    if control.ask("GET", "/clock")["mode"] == "manual":
+        control.ask("POST", "/clock/advance", {"seconds": 0})

@@ -96,8 +96,8 @@ def requests_command(
             raise Refused(f"the sandbox {control.sandbox} has received no such request")
         number = n or found[0]["n"]
         if replay:
-            number = control.post(f"/requests/{number}/replay", {})["n"]
-        _print_whole(control.get(f"/requests/{number}"), json)
+            number = control.ask("POST", f"/requests/{number}/replay", {})["n"]
+        _print_whole(control.ask("GET", f"/requests/{number}"), json)
     elif json:
         echo_value({"requests": found})
     else:
@@ -177,7 +177,7 @@ def story_command(control: Control, refid: str, reseller: str | None, json: bool
       reseller-sim story order-1 --sandbox mine
       reseller-sim story order-1 --json | jq '.statuses[].status'
     """
-    found = control.get(f"/transactions/{path_part(trxid_of(control, refid, reseller))}")
+    found = control.ask("GET", f"/transactions/{path_part(trxid_of(control, refid, reseller))}")
     if json:
         echo_value(found)
     else:
@@ -186,15 +186,19 @@ def story_command(control: Control, refid: str, reseller: str | None, json: bool
 
 def trxid_of(control: Control, refid: str, reseller: str | None = None) -> str:
     """Return the latest payment of this refid, or of this trxid. Raises `Refused`."""
-    found = control.get("/transactions", query={"refid": refid, "reseller": reseller, "limit": 1})["transactions"]
+    found = control.ask("GET", "/transactions", query={"refid": refid, "reseller": reseller, "limit": 1})[
+        "transactions"
+    ]
     if found:
         return str(found[0]["trxid"])
-    for one in control.get("/requests", query={"refid": refid, "status_min": REFUSED_FROM, "limit": 1})["requests"]:
+    for one in control.ask("GET", "/requests", query={"refid": refid, "status_min": REFUSED_FROM, "limit": 1})[
+        "requests"
+    ]:
         why = one["diagnosis"] or one.get("error") or f"status {one['status']}"
         raise Refused(f"no payment was made; request {one['n']} with this refid was refused: {why}")
     held = []
     with suppress(click.ClickException):  # a proxy has no holds
-        held = [one for one in control.get("/holds")["holds"] if one["refid"] == refid]
+        held = [one for one in control.ask("GET", "/holds")["holds"] if one["refid"] == refid]
     for one in held:
         where = f"is held in {one['name']!r}, which `reseller-sim hold` releases"
         raise Refused(f"no payment was made yet: {one['kind']} {one['what']} {where}")

@@ -85,7 +85,7 @@ def add_rule(control: Control, section: str, text: str | None, file: str | None,
     rule = _read(text, file, given)
     if given:
         rule = _from_flags(section, given)
-    answer = control.post("/rules", {"section": section, "rule": rule})
+    answer = control.ask("POST", "/rules", {"section": section, "rule": rule})
     for text in answer.get("warnings", ()):
         print_to_stderr(whole_line(text))
     show(answer, f"{answer['id']} is the first of the rules of {section} now", json=json)
@@ -121,7 +121,7 @@ def remove_rules(control: Control, ids: tuple[str, ...]) -> None:
       reseller-sim rule rm added-1 added-2
     """
     for one in ids:
-        control.delete(f"/rules/{path_part(one)}")
+        control.ask("DELETE", f"/rules/{path_part(one)}")
 
 
 for each in (add_rule, list_rules, remove_rules):
@@ -199,7 +199,7 @@ def list_holds(control: Control, json: bool) -> None:
       reseller-sim hold list
       reseller-sim hold list --json | jq -r '.holds[].name'
     """
-    print_rows(control.get("/holds"), "holds", HOLD_COLUMNS, json=json)
+    print_rows(control.ask("GET", "/holds"), "holds", HOLD_COLUMNS, json=json)
 
 
 @verb("release")
@@ -215,10 +215,10 @@ def release(control: Control, name: str, count: int | None, json: bool) -> None:
       reseller-sim hold release topup --count 1
     """
     body = {} if count is None else {"count": count}
-    answer = control.post(f"/holds/{path_part(name)}/release", body)
+    answer = control.ask("POST", f"/holds/{path_part(name)}/release", body)
     text = f"{name}: {answer['released']} released, {answer['held']} held"
     if not (json or answer["released"] or answer["held"]):
-        others = Counter(held["name"] for held in control.get("/holds")["holds"])
+        others = Counter(held["name"] for held in control.ask("GET", "/holds")["holds"])
         text += "; held under other names: " + (
             ", ".join(f"{count} {each}" for each, count in others.items()) or "none"
         )
@@ -262,7 +262,7 @@ def product_command(control: Control, code: str, changes: str, reseller: str | N
     wanted = WORDS.get(changes) or read_yaml(changes, "changes")
     if not isinstance(wanted, dict) or not wanted:
         raise wrong_usage(f"{changes!r} is neither on nor off, nor changes such as {{note: new}}")
-    answer = control.patch(f"/catalog/products/{path_part(code)}", wanted, {"reseller": reseller})
+    answer = control.ask("PATCH", f"/catalog/products/{path_part(code)}", wanted, query={"reseller": reseller})
     if json:
         echo_value(answer)
         return
@@ -311,7 +311,7 @@ def network_command(control: Control, product: str | None, state: str | None, js
       reseller-sim network RELOAD on
     """
     if product is not None and state is not None:
-        answer = control.put(f"/network/{path_part(product)}", {"status": STATUSES[state]})
+        answer = control.ask("PUT", f"/network/{path_part(product)}", {"status": STATUSES[state]})
         show(answer, f"{answer['product']}: {answer['status']}", json=json)
         return
     listed = [{"product": one["code"], "status": one["network"]} for one in control.rows("/catalog", "products")]

@@ -127,7 +127,7 @@ def new(
         "audit": False if no_audit else None,
     }
     asked = {name: value for name, value in wanted.items() if value is not None}
-    made = control.post("/sandboxes", asked, is_root=True)
+    made = control.ask("POST", "/sandboxes", asked, is_root=True)
     show_sandbox(control, made, export=export, json=json)
 
 
@@ -144,7 +144,7 @@ def list_all(control: Control, json: bool) -> None:
       reseller-sim sandbox list
       reseller-sim sandbox list --json | jq -r '.sandboxes[].id'
     """
-    answer = control.get("/sandboxes", is_root=True)
+    answer = control.ask("GET", "/sandboxes", is_root=True)
     print_rows(answer, "sandboxes", COLUMNS, json=json)
     for server in answer.get("servers", []):
         if not server["answered"]:
@@ -165,7 +165,7 @@ def remove(ids: tuple[str, ...], sandbox: str, **running: Any) -> None:
       reseller-sim sandbox list --json | jq -r '.sandboxes[].id' | grep ^test- | xargs reseller-sim sandbox rm
     """
     for one in ids:
-        Control(sandbox=one, **running).delete("")
+        Control(sandbox=one, **running).ask("DELETE", "")
 
 
 for each in (new, list_all, remove):
@@ -237,12 +237,12 @@ def deposit(
     """Add money to the wallet of a reseller, by default the first one; returns its code and the ledger entry."""
     code = code or reseller(control)["code"]
     body = {"amount": amount} | ({"description": description} if description is not None else {})
-    return code, control.post(f"/resellers/{path_part(code)}/deposits", body)
+    return code, control.ask("POST", f"/resellers/{path_part(code)}/deposits", body)
 
 
 def reseller(control: Control, code: str | None = None) -> dict[str, Any]:
     """Return a reseller of the sandbox, by default the first one, as the control API shows it. Raises `Refused`."""
-    found: list[dict[str, Any]] = [one for one in control.get("")["resellers"] if code in (None, one["code"])]
+    found: list[dict[str, Any]] = [one for one in control.ask("GET", "")["resellers"] if code in (None, one["code"])]
     if not found:
         raise Refused(f"the sandbox {control.sandbox} has no reseller{'' if code is None else f' {code!r}'}")
     return found[0]

@@ -243,7 +243,7 @@ def _asked(control: Control, path: str, until: float) -> Any:
     """Return the answer. Raises the last error at this time of the monotonic clock."""
     while True:
         try:
-            return control.get(path, is_root=True)
+            return control.ask("GET", path, is_root=True)
         except (CannotStart, Refused) as no:
             if monotonic() >= until or (isinstance(no, Refused) and no.code not in NOT_READY):
                 raise

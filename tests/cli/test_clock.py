@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from tests.support.runner import invoke, refusal
 
 
 def clock(asking: Asking) -> dict[str, object]:
-    shown: dict[str, object] = Control(asking.url, asking.sandbox, None).get("/clock")
+    shown: dict[str, object] = Control(asking.url, asking.sandbox, None).ask("GET", "/clock")
     return shown
 
 
@@ -28,7 +29,7 @@ def advancing(asking: Asking) -> Iterator[subprocess.Popen[str]]:
         asking.pay(f"order-{number}")
     asking.json("advance", "1s")
     control = Control(asking.url, asking.sandbox, None)
-    control.put("/inbox/callbacks", {"replies": [{"status": 200, "delay": "400ms"}] * 12})
+    control.ask("PUT", "/inbox/callbacks", {"replies": [{"status": 200, "delay": "400ms"}] * 12})
     command = [
         sys.executable,
         "-m",
@@ -71,14 +72,16 @@ def test_an_advance_is_stopped_from_elsewhere(asking: Asking) -> None:
 def test_an_advance_that_ended_before_it_was_stopped_is_no_mistake(
     asking: Asking, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
+    ask = Control.ask
 
-    def refused(*_: object, **__: object) -> None:
-        raise Refused("no", code)
+    def answer(control: Control, method: str, path: str, *rest: Any, **flags: Any) -> Any:
+        if method == "POST":
+            raise KeyboardInterrupt
+        if method == "DELETE":
+            raise Refused("no", code)
+        return ask(control, method, path, *rest, **flags)
 
-    monkeypatch.setattr(Control, "post", interrupted)
-    monkeypatch.setattr(Control, "delete", refused)
+    monkeypatch.setattr(Control, "ask", answer)
     done = invoke("advance", "idle", "--url", asking.url, "--sandbox", asking.sandbox)
     assert (done.exit_code, done.stdout) == ((130, "") if code == "not_advancing" else (1, ""))
     assert ("stands at" in done.stderr) == (code == "not_advancing")

@@ -251,11 +251,11 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Any]], None]
     """The answers of the control API, by the ends of paths."""
 
     def answer(by_path: dict[str, Any]) -> None:
-        def get(control: Control, path: str, *, query: dict[str, Any] | None = None) -> Any:
+        def ask(control: Control, method: str, path: str, *, query: dict[str, Any] | None = None) -> Any:
             target = f"/sandboxes/{control.sandbox}{path}" + (f"?{urlencode(query)}" if query else "")
             return next(value for end, value in by_path.items() if target.endswith(end))
 
-        monkeypatch.setattr(Control, "get", get)
+        monkeypatch.setattr(Control, "ask", ask)
 
     return answer
 
@@ -329,11 +329,11 @@ def test_a_bearer_token_is_judged_by_the_running_simulator(
 ) -> None:
     asked = []
 
-    def post(_: Control, path: str, body: Any) -> Any:
+    def ask(_: Control, method: str, path: str, body: Any) -> Any:
         asked.append((path, body))
         return {"verdict": verdict, "message": message}
 
-    monkeypatch.setattr(Control, "post", post)
+    monkeypatch.setattr(Control, "ask", ask)
     made = run("--", "curl", "http://h/v2/balance", "-H", "Authorization: Bearer T")
     assert (made.exit_code, made.stdout.splitlines()[1]) == said
     headers = [["Authorization", " Bearer T"]]
@@ -351,10 +351,10 @@ def test_a_request_for_tokens_needs_no_credentials_in_its_headers(path: str) -> 
 
 
 def test_a_bearer_token_needs_a_running_simulator(monkeypatch: pytest.MonkeyPatch) -> None:
-    def post(*_: Any) -> Any:
+    def ask(*_: Any) -> Any:
         raise CannotStart("no simulator answers")
 
-    monkeypatch.setattr(Control, "post", post)
+    monkeypatch.setattr(Control, "ask", ask)
     made = run("GET", "/v2/balance", "-H", "Authorization: Bearer T")
     assert (made.exit_code, made.stdout) == (3, "")
     assert "only a running simulator knows which tokens it issued" in made.stderr
