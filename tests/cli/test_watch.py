@@ -250,7 +250,7 @@ def test_lines_are_coloured_only_on_request_and_never_by_their_content() -> None
     whole = came | {"status": "Succesful", "rule": "r"}
     assert EventLines(coloured=False).line(whole) == r"20:00:00.123+08:00 s status  \x1b[31mred\n Succesful rule=r"
     assert "\x1b[32mSuccesful\x1b[0m" in EventLines(coloured=True).line(whole)
-    assert EventLines(coloured=False).line(came) == "20:00:00.123+08:00 s status "
+    assert EventLines(coloured=False).line(came) == "20:00:00.123+08:00 s status"
     assert EventLines(coloured=False).line({"kind": "later", "sandbox": "s"}) == " s later  "
     assert EventLines(coloured=False).line({"kind": "gap", "missing": 3}).startswith("... 3 events are missing here")
 
