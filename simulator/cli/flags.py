@@ -35,10 +35,13 @@ TOKEN_VARIABLES = (f"{VARIABLES}_TOKEN", f"{VARIABLES}_CONTROL_TOKEN")
 """The second variable is also the variable of `serve`, so a single variable serves both sides."""
 
 
-def output_flag(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--output text|json`, as the keyword `output`."""
-    forms = click.Choice(["text", "json"], case_sensitive=False)
-    return option("--output", type=forms, default="text", help="The form of the output.")(function)
+output_flag = option(
+    "--output",
+    type=click.Choice(["text", "json"], case_sensitive=False),
+    default="text",
+    help="The form of the output.",
+)
+"""`--output text|json`, as the keyword `output`."""
 
 
 def json_flag(*, help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -56,21 +59,64 @@ def json_flag(*, help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
     return decorate
 
 
-def running_flags(function: Decorated) -> Decorated:
-    """Return the flags of a verb that asks a running simulator: `url`, `sandbox`, `control_token`."""
-    return all_of([_url("simulator")])(sandbox_flags(function))
+def all_of(decorators: list[Callable[[Any], Any]]) -> Callable[[Decorated], Decorated]:
+    """Several decorators as one, in the order of the help."""
+
+    def decorate(function: Decorated) -> Decorated:
+        for each in reversed(decorators):
+            function = each(function)
+        return function
+
+    return decorate
 
 
-def sandbox_flags(function: Decorated) -> Decorated:
-    """Return the flags of `running_flags` without `url`."""
-    sandbox = option(
-        "--sandbox",
-        metavar="ID",
-        default="default",
-        shell_complete=completion.sandboxes,
-        help="The id of the sandbox.",
-    )
-    return all_of([sandbox, _TOKEN, UTC_FLAG])(function)
+def _set_utc(ctx: click.Context, param: click.Parameter, is_utc: bool) -> None:
+    if is_utc and UTC_VARIABLE not in os.environ:
+        os.environ[UTC_VARIABLE] = "1"
+        ctx.call_on_close(partial(os.environ.pop, UTC_VARIABLE, None))
+
+
+UTC_FLAG = option("--utc", is_flag=True, expose_value=False, callback=_set_utc, help="Show UTC instead of GMT+8.")
+_TOKEN = option(
+    "--token",
+    "control_token",
+    metavar="TOKEN",
+    envvar=TOKEN_VARIABLES,
+    parse=values.token,
+    help="The token of the control API, if required.",
+)
+_sandbox = partial(option, "--sandbox", metavar="ID", shell_complete=completion.sandboxes)
+_SANDBOX = _sandbox(default="default", help="The id of the sandbox.")
+
+
+def _url(whose: str) -> Callable[[Any], Any]:
+    text = f"The {whose}'s address.  [default: http://{LOOPBACK}:{DEFAULT_PORT}]"
+    return option("--url", metavar="URL", help=text)
+
+
+running_flags = all_of([_url("simulator"), _SANDBOX, _TOKEN, UTC_FLAG])
+"""The flags of a verb that asks a running simulator: `url`, `sandbox`, `control_token`."""
+
+sandbox_flags = all_of([_SANDBOX, _TOKEN, UTC_FLAG])
+"""The flags of `running_flags` without `url`."""
+
+watching_flags = all_of(
+    [_url("simulator"), _sandbox(help="Only this sandbox.  [default: all of them]"), _TOKEN, UTC_FLAG]
+)
+"""The flags of a verb that follows the events of a sandbox or of all sandboxes; `sandbox` is None for all."""
+
+request_flags = all_of(
+    [
+        click.argument("method", shell_complete=completion.methods),
+        click.argument("path", shell_complete=completion.paths),
+        option("--data", "-d", metavar="BODY|@FILE|-", help="The body: literal, from a file, or from stdin."),
+        _url("service"),
+        _sandbox(help="The id of the sandbox, if --url does not name a sandbox."),
+        option("--key", metavar="KEY", help="The API key.  [default: the default scenario's]"),
+        option("--secret", metavar="SECRET", help="The key's secret, in Base64.  [default: the default scenario's]"),
+    ]
+)
+"""METHOD, PATH and the flags of a signed request: `method`, `path`, `data`, `url`, `sandbox`, `key`, `secret`."""
 
 
 def control_flags(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -88,65 +134,3 @@ def control_flags(function: Callable[..., Any]) -> Callable[..., Any]:
 def asking_flags(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the flags of a verb that prints an answer of a running simulator: `control` and `json`."""
     return control_flags(json_flag(help="Print the answer of the control API.")(function))
-
-
-def watching_flags(function: Decorated) -> Decorated:
-    """Return the flags of a verb that follows the events of a sandbox or of all sandboxes; `sandbox` is None for
-    all."""
-    text = "Only this sandbox.  [default: all of them]"
-    sandbox = option("--sandbox", metavar="ID", shell_complete=completion.sandboxes, help=text)
-    return all_of([_url("simulator"), sandbox, _TOKEN, UTC_FLAG])(function)
-
-
-def _set_utc(ctx: click.Context, param: click.Parameter, is_utc: bool) -> None:
-    if is_utc and UTC_VARIABLE not in os.environ:
-        os.environ[UTC_VARIABLE] = "1"
-        ctx.call_on_close(partial(os.environ.pop, UTC_VARIABLE, None))
-
-
-UTC_FLAG = option("--utc", is_flag=True, expose_value=False, callback=_set_utc, help="Show UTC instead of GMT+8.")
-
-
-def _url(whose: str) -> Callable[[Any], Any]:
-    text = f"The {whose}'s address.  [default: http://{LOOPBACK}:{DEFAULT_PORT}]"
-    return option("--url", metavar="URL", help=text)
-
-
-_TOKEN = option(
-    "--token",
-    "control_token",
-    metavar="TOKEN",
-    envvar=TOKEN_VARIABLES,
-    parse=values.token,
-    help="The token of the control API, if required.",
-)
-
-
-def request_flags(function: Decorated) -> Decorated:
-    """METHOD, PATH and the flags of a signed request: `method`, `path`, `data`, `url`, `sandbox`, `key`, `secret`."""
-    decorators = [
-        click.argument("method", shell_complete=completion.methods),
-        click.argument("path", shell_complete=completion.paths),
-        option("--data", "-d", metavar="BODY|@FILE|-", help="The body: literal, from a file, or from stdin."),
-        _url("service"),
-        option(
-            "--sandbox",
-            metavar="ID",
-            shell_complete=completion.sandboxes,
-            help="The id of the sandbox, if --url does not name a sandbox.",
-        ),
-        option("--key", metavar="KEY", help="The API key.  [default: the default scenario's]"),
-        option("--secret", metavar="SECRET", help="The key's secret, in Base64.  [default: the default scenario's]"),
-    ]
-    return all_of(decorators)(function)
-
-
-def all_of(decorators: list[Callable[[Any], Any]]) -> Callable[[Decorated], Decorated]:
-    """Several decorators as one, in the order of the help."""
-
-    def decorate(function: Decorated) -> Decorated:
-        for each in reversed(decorators):
-            function = each(function)
-        return function
-
-    return decorate

@@ -167,10 +167,8 @@ def _listening(port: int, *, port_variable: bool = True) -> list[Callable[[Any],
     ]
 
 
-def going_on_flags(function: Decorated) -> Decorated:
-    """Return the flags of a server that has its scenario from elsewhere: where it listens, its control API,
-    `callbacks`."""
-    return all_of([*_listening(DEFAULT_PORT), *_CONTROL, _CALLBACKS])(function)
+going_on_flags = all_of([*_listening(DEFAULT_PORT), *_CONTROL, _CALLBACKS])
+"""The flags of a server that has its scenario from elsewhere: where it listens, its control API, `callbacks`."""
 
 
 def other_server_flags(port: int) -> Callable[[Decorated], Decorated]:
@@ -178,10 +176,32 @@ def other_server_flags(port: int) -> Callable[[Decorated], Decorated]:
     return all_of([*_listening(port, port_variable=False), *_CONTROL])
 
 
-def shared_server_flags(function: Decorated) -> Decorated:
-    """Return the flags of a server that a team shares: `tls_cert`, `tls_key`, `control_tokens`, `trusted_forwarders`,
-    `root_path`, and the three quotas, whose bounds are those of POST /_sim/sandboxes."""
-    decorators = [
+def _networks(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return addresses and networks. A value may list several, separated by commas."""
+    found = tuple(one.strip() for text in texts for one in text.split(","))
+    for one in found:
+        try:
+            network = ip_network(one)
+        except ValueError:
+            example = "such as 10.0.0.5, 10.0.0.0/24 or fd00::/8"
+            text = f"{values.shown(one)} is not an address or network {example}, without bits after its prefix"
+            raise ValueError(text) from None
+        if network.prefixlen == 0:
+            raise ValueError(f"{one} is everybody: name the proxies")
+    return found
+
+
+def _root_path(text: str) -> str:
+    root = text.rstrip("/")
+    if root and _ROOT.fullmatch(root) is None:
+        raise ValueError(f"{values.shown(text)} is not a path such as /sim, of letters, digits, . _ ~ -")
+    if root.startswith(("/_sim", "/s/", "/v1", "/v2")) or root == "/s":
+        raise ValueError(f"{root} is one of the server's own paths: choose another")
+    return root
+
+
+shared_server_flags = all_of(
+    [
         option("--tls-cert", type=_FILE, help="Serve https with this certificate and its chain, in PEM."),
         option("--tls-key", type=_FILE, help="The certificate's key. SIGHUP reloads both files."),
         option(
@@ -220,28 +240,6 @@ def shared_server_flags(function: Decorated) -> Decorated:
             help="The maximum number of requests per second to a sandbox; 0 means no limit.",
         ),
     ]
-    return all_of(decorators)(function)
-
-
-def _networks(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Return addresses and networks. A value may list several, separated by commas."""
-    found = tuple(one.strip() for text in texts for one in text.split(","))
-    for one in found:
-        try:
-            network = ip_network(one)
-        except ValueError:
-            example = "such as 10.0.0.5, 10.0.0.0/24 or fd00::/8"
-            text = f"{values.shown(one)} is not an address or network {example}, without bits after its prefix"
-            raise ValueError(text) from None
-        if network.prefixlen == 0:
-            raise ValueError(f"{one} is everybody: name the proxies")
-    return found
-
-
-def _root_path(text: str) -> str:
-    root = text.rstrip("/")
-    if root and _ROOT.fullmatch(root) is None:
-        raise ValueError(f"{values.shown(text)} is not a path such as /sim, of letters, digits, . _ ~ -")
-    if root.startswith(("/_sim", "/s/", "/v1", "/v2")) or root == "/s":
-        raise ValueError(f"{root} is one of the server's own paths: choose another")
-    return root
+)
+"""The flags of a server that a team shares: `tls_cert`, `tls_key`, `control_tokens`, `trusted_forwarders`, `root_path`,
+and the three quotas, whose bounds are those of POST /_sim/sandboxes."""
