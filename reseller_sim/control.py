@@ -126,7 +126,7 @@ def decoded(request: str, answer: Answer) -> Any:
     """Return the answer decoded from JSON; None without a body. Raises the errors of `Control.ask`."""
     try:
         found = jsons.loads(answer.body or b"{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or REDIRECT <= answer.status < REFUSED:
         said = f"{answer.status} {answer.text[:SHOWN_CHARS]!r}"
