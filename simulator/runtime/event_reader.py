@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from heapq import merge
 from itertools import islice
 from typing import Generic, TypeVar
@@ -42,7 +43,7 @@ class EventReader(Generic[Shown]):
         self._render, self._gap = render, gap
         self.first: list[Shown] = []  # comes before everything else
         self._missing = 0
-        self._woken: asyncio.Future[None] | None = None
+        self._woken = asyncio.Event()
         self.is_last = False  # nothing will follow the present events
         self.is_own = False  # a reader of the server itself, which no limit counts
         self.holder = ""
@@ -70,21 +71,16 @@ class EventReader(Generic[Shown]):
 
     def wake(self) -> None:
         """Let `wait` end."""
-        if self._woken is not None and not self._woken.done():
-            self._woken.set_result(None)
+        self._woken.set()
 
     async def wait(self, timeout_s: float) -> bool:
         """Wait until there are events to take, or the end is reached. Return False on timeout."""
         if self.has_more or self.is_over:
             return True
-        loop = asyncio.get_running_loop()
-        self._woken = loop.create_future()
-        timer = loop.call_later(timeout_s, self.wake)
-        try:
-            await self._woken
-        finally:
-            timer.cancel()
-            self._woken = None
+        self._woken.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await self._woken.wait()
         return self.has_more or self.is_over
 
     def take(self, count_max: int = TAKEN_MAX) -> list[Shown]:
