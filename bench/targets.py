@@ -23,7 +23,7 @@ EXEC_S = 0.5
 MEMORY_MIB = 65.0
 REFUSED_TIMES = 2.0
 TAIL_TIMES = 3.0
-PAUSE_MS = 20.0
+PAUSE_MS = 40.0
 
 
 @dataclass(frozen=True, slots=True)
