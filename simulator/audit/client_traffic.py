@@ -65,6 +65,14 @@ class Fetch(NamedTuple):
     last_updated: str
 
 
+class ReadCatalogs(NamedTuple):
+    """The products and options that the client has read, each catalog, and each page of options."""
+
+    seen: SeenCatalog
+    fetches: list[Fetch]
+    pages: list[OptionsPage]
+
+
 class Traffic:
     """Calls and notifications, sorted by number. `until` is the time of the audit on the clock of the calls. `rate` is
     the limit of requests, None for no limit. Without `sees_callbacks`, the audit does not know what the client learned
@@ -195,22 +203,8 @@ class Traffic:
     # Catalog and options
 
     @cached_property
-    def fetches(self) -> Sequence[Fetch]:
-        """Return every catalog that was read."""
-        return self._read[1]
-
-    @cached_property
-    def pages(self) -> Sequence[OptionsPage]:
-        """Return every page of options that was read."""
-        return self._read[2]
-
-    @cached_property
-    def seen_catalog(self) -> SeenCatalog:
-        """Return the products and options that the client has read."""
-        return self._read[0]
-
-    @cached_property
-    def _read(self) -> tuple[SeenCatalog, list[Fetch], list[OptionsPage]]:
+    def read(self) -> ReadCatalogs:
+        """Return what the client has read about products and options."""
         seen_catalog, fetches, pages = SeenCatalog(), list[Fetch](), list[OptionsPage]()
         for call in self.calls:
             if call.method != "GET" or call.status != OK:
@@ -225,7 +219,7 @@ class Traffic:
                 else:
                     seen_catalog.add_options(call, page.product_code, page.items)
                     pages.append(OptionsPage(call, self.query(call), page))
-        return seen_catalog, fetches, pages
+        return ReadCatalogs(seen_catalog, fetches, pages)
 
 
 def _credentials(call: Call) -> bytes:

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from simulator.audit.reading import follows, inner, members, number, text, whole
+from simulator.audit.reading import follows, inner, members, text, whole
+from simulator.domain.model.money import parse_number
 from simulator.domain.model.transactions import Status
 from simulator.wire.payments import STATUS_NAMES
 from simulator.wire.traffic import Call
@@ -98,7 +99,7 @@ def payment_of(call: Call, actor: str) -> PaymentRequest | None:
     refid, extras = text(sent, "refid"), inner(sent, "extras")
     if not refid:
         return None
-    amount = number(sent.get("amount"))
+    amount = parse_number(sent.get("amount"))
     product, account = text(sent, "product"), text(sent, "account")
     return PaymentRequest(
         n=call.n,

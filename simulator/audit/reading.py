@@ -52,18 +52,13 @@ def text(values: Mapping[str, Any], name: str) -> str:
 
 def whole(values: Mapping[str, Any], name: str) -> int | None:
     """Return a member that is an integer or the text of an integer."""
-    value = number(values.get(name))
+    value = parse_number(values.get(name))
     return int(value) if value is not None and value == value.to_integral_value() else None
-
-
-def number(value: object) -> Decimal | None:
-    """Return a number, also from its text."""
-    return parse_number(value)
 
 
 def money(value: object) -> Decimal | None:
     """Return the amount of a Money."""
-    return number(value.get("amount")) if isinstance(value, dict) else None
+    return parse_number(value.get("amount")) if isinstance(value, dict) else None
 
 
 def header(headers: Headers, name: bytes) -> bytes:

@@ -8,7 +8,8 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from simulator.audit.reading import money, number, text
+from simulator.audit.reading import money, text
+from simulator.domain.model.money import parse_number
 from simulator.wire.traffic import Call
 
 ANSWERS_BYTES_MAX: Final = 16 * 1024 * 1024
@@ -152,7 +153,7 @@ class SeenCatalog:
             self.codes[product, code.casefold()].add(code)
             price = money(item.price)
             if price is not None:
-                self.offers.add(call.n, (product, code), OptionOffer(number(item.denomination), price))
+                self.offers.add(call.n, (product, code), OptionOffer(parse_number(item.denomination), price))
                 self._of_product[product].add(code)
             self._billers.add(call.n, code, Range(money(item.min_amount), money(item.max_amount)))
 
@@ -160,7 +161,7 @@ class SeenCatalog:
         """Add a page of billers, whose limits are texts."""
         for item in items:
             if code := _text(item.biller_code):
-                self._billers.add(call.n, code, Range(number(item.min), number(item.max)))
+                self._billers.add(call.n, code, Range(parse_number(item.min), parse_number(item.max)))
 
     def add_catalog(self, call: Call, products: Mapping[str, ShownProduct]) -> None:
         """Add a catalog of all products or of a single product."""
@@ -168,7 +169,7 @@ class SeenCatalog:
             pricing = next((one for one in product.fields if one.get("role") == "pricing"), {})
             validation = pricing.get("validation")
             bounds = validation if isinstance(validation, dict) else {}
-            static = Range(number(bounds.get("min")), number(bounds.get("max")))
+            static = Range(parse_number(bounds.get("min")), parse_number(bounds.get("max")))
             own = Range(_in(pricing, product.min_amount), _in(pricing, product.max_amount))
             self._products.add(call.n, code, own.over(static))
 
@@ -189,7 +190,7 @@ class SeenCatalog:
 def _in(field: Mapping[str, Any], value: object) -> Decimal | None:
     """Return a limit in the currency of the field; the default currency is in SPEC 2.1."""
     if not isinstance(value, dict):
-        return number(value)
+        return parse_number(value)
     currency = text(field, "currency") or "MYR"
     return money(value) if text(value, "currency") in ("", currency) else None
 

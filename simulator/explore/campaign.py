@@ -24,10 +24,6 @@ from simulator.explore.trials import (
 )
 
 STORMS_AT_ONCE = 8
-ALONE_ENOUGH = 10
-"""The number of single faults that are confirmed by a run on an otherwise idle machine, to rule out the machine as the
-cause. These runs take long with many workers."""
-
 STORM_FINDINGS_MAX = 20
 """Storms end after this number of findings, which are enough to work on."""
 
@@ -66,7 +62,6 @@ class Campaign:
         self._plan = plan
         self._listener = listener
         self._writer = FindingWriter(trials.base, plan.folder, record, plan.reproduction, trials.limit_s)
-        self._alone_left = ALONE_ENOUGH
         self._began_s = now_s()
         trials.ends_s = self._began_s + plan.seconds if plan.seconds else None
 
@@ -81,8 +76,9 @@ class Campaign:
                 self._run_storms()
         except TimeIsOver:
             self._trials.tapes.clear()
-        if not self._is_over:
-            self._note_no_storms()
+        if self._plan.seconds and not self.report.storms and not self._is_over:
+            is_late = now_s() - self._began_s >= self._plan.seconds
+            self.report.no_storms = TIME_IS_OVER if is_late else NONE_ARE_LEFT
         return self.report
 
     @property
@@ -108,21 +104,18 @@ class Campaign:
                     continue
             repetition = under_way.setdefault(trial.faults, Repetition(trial.faults))
             repetition.add(trial, verdict)
-            following = repetition.following(alone=self._alone_left > 0 or repetition.attempts > 1)
+            following = repetition.following()
             if following is not None:
                 left.appendleft(following)
+                continue
+            failure = under_way.pop(trial.faults).failure(self._trials.tapes)
+            if failure.is_once:
+                self.report.results[failure.faults[0].words] = verdict
+                self._report_once(failure)
             else:
-                self._settle_single(under_way.pop(trial.faults).failure(self._trials.tapes), verdict)
+                self._add(failure)
             if self._is_over:
                 return
-
-    def _settle_single(self, failure: Failure, last: RunVerdict) -> None:
-        if failure.is_once:
-            self.report.results[failure.faults[0].words] = last
-            self._report_once(failure)
-        else:
-            self._alone_left -= failure.is_certain
-            self._add(failure)
 
     def _run_storms(self) -> None:
         """Run storms of the faults that the command survives alone. A storm with any other fault shows nothing new."""
@@ -144,11 +137,6 @@ class Campaign:
             self._trials.tapes.clear()
             if self.report.of_storms >= STORM_FINDINGS_MAX:
                 return
-
-    def _note_no_storms(self) -> None:
-        if self._plan.seconds and not self.report.storms:
-            is_over = now_s() - self._began_s >= self._plan.seconds
-            self.report.no_storms = TIME_IS_OVER if is_over else NONE_ARE_LEFT
 
     def _is_new(self, faults: Faults, known: set[frozenset[str]]) -> bool:
         """Return False for a set of faults that was drawn before or that includes the faults of a finding."""

@@ -1,9 +1,8 @@
 """A finding: the fewest faults under which the command fails, written as a scenario file; and the report of all."""
 
-import os
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from math import ceil
@@ -18,22 +17,6 @@ from simulator.explore.runs import text_of
 from simulator.explore.trials import Failure, Faults
 from simulator.scenario.yaml import comment
 from simulator.shortened import one_line, whole_line
-
-
-def quoted(word: str) -> str:
-    """Quote a word for a shell. Unprintable ones are escaped in `$'…'`, which bash, zsh, ksh and newer sh read."""
-    return shlex.quote(word) if word.isprintable() else f"$'{''.join(map(_escaped, word))}'"
-
-
-def joined(words: Iterable[str]) -> str:
-    """Return a command line."""
-    return " ".join(map(quoted, words))
-
-
-def _escaped(char: str) -> str:
-    is_plain = char.isprintable() and char not in "\\'"
-    return char if is_plain else "".join(f"\\{byte:03o}" for byte in os.fsencode(char))
-
 
 STEM_CHARS_MAX = 100
 OUTPUT_LINES_MAX = 12
@@ -88,9 +71,9 @@ class Reproduction:
 
     def line(self, failure: Failure, path: Path, limit_s: float) -> str:
         """Return the line. A client is restarted by `prove` alone."""
-        file, command = quoted(str(path)), joined(self.command)
+        file, command = shlex.quote(str(path)), shlex.join(self.command)
         if any((one.callbacks or {}).get("hold") == RESTART for one in failure.faults):
-            return f"reseller-sim prove {file} --restart {quoted(joined(self.restart))} -- {command}"
+            return f"reseller-sim prove {file} --restart {shlex.quote(shlex.join(self.restart))} -- {command}"
         return f"reseller-sim exec{_flags(failure, limit_s)} {file} {self.flags}-- {command}"
 
 

@@ -12,7 +12,7 @@ from simulator.explore.fault_findings import EXIT_IGNORED, REPRODUCTION
 from simulator.explore.observation import RunOutcome
 from simulator.explore.run_verdicts import FailureReason, Kind, reasons
 from simulator.explore.runs import CannotRun, RunJob, Workers
-from simulator.explore.trials import SLOWER_MAX, TIMEOUT_S, asking, surviving
+from simulator.explore.trials import SLOWER_MAX, TIMEOUT_S, usable
 
 WAITS_S: Final = 300
 """The longest delay of a run by faults, in the sandbox's time."""
@@ -118,7 +118,7 @@ def prove(
     """Run the command without faults, then `times` times under the finding; `on_run` gets the result of each as text.
     Raises `AsksNothing`, `BaselineFails` and `CannotRun`."""
     calm = RunJob(finding.baseline(), timeout_s or 20 * TIMEOUT_S, wants_tape=False)
-    baseline = asking(surviving(workers.run_one(calm)))
+    baseline = usable(workers.run_one(calm))
     limit_s = timeout_s or TIMEOUT_S + SLOWER_MAX * baseline.duration_s + WAITS_S / finding.rate
     failures, unmet = [], 0
     for number in range(1, times + 1):

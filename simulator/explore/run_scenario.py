@@ -9,7 +9,7 @@ from typing import Any
 from reseller_sim.formats import DURATION_MAX, LINE_CHARS_MAX
 from simulator.domain.model.scenario import Scenario
 from simulator.explore.fault_catalogue import NAME_CHARS_MAX, Fault, sentence, when_of
-from simulator.explore.observation import ObservedPayment, OrderKey, SeenStep
+from simulator.explore.observation import OrderKey, SeenStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +33,16 @@ def document(base: Base, faults: tuple[Fault, ...], expect: Iterable[Mapping[str
     # For each endpoint, the rule for the later request comes first. It ignores requests until its turn.
     ordered = sorted(faults, key=lambda fault: -fault.nth)
     sections: dict[str, Any] = {"clock": base.clock, **base.sections, "payments": list(_payment_rules(faults))}
-    sections["faults"] = [_fault_rule(fault) for fault in ordered if fault.then is not None]
+    sections["faults"] = [
+        {"name": rule_name(fault), "when": dict(fault.when), "nth": fault.nth, "then": dict(fault.then)}
+        for fault in ordered
+        if fault.then is not None
+    ]
     for section, value in (item for fault in ordered for item in fault.sections.items()):
         before = sections.get(section, type(value)())
         sections[section] = [*before, *value] if isinstance(value, list) else {**before, **value}
     sections["expect"] = [dict(one) for one in expect]
     return made | {section: value for section, value in sections.items() if value}
-
-
-def _fault_rule(fault: Fault) -> dict[str, Any]:
-    return {"name": rule_name(fault), "when": dict(fault.when), "nth": fault.nth, "then": dict(fault.then or {})}
 
 
 def rule_name(*faults: Fault) -> str:
@@ -85,15 +85,11 @@ def _payment_rules(faults: tuple[Fault, ...]) -> Iterable[dict[str, Any]]:
         if refusal:  # however often it is asked for
             yield rule | {"then": {"refuse": refusal}}
             continue
-        rule |= {"nth": payment.nth, "then": timeline(_steps(group, payment))}
+        rule |= {"nth": payment.nth, "then": timeline(next((one.steps for one in group if one.steps), payment.steps))}
         distorted = [dict(one.callbacks) for one in group if one.callbacks is not None]
         if distorted:
             rule["callbacks"] = distorted if "status" in distorted[0] else distorted[0]
         yield rule
-
-
-def _steps(group: tuple[Fault, ...], payment: ObservedPayment) -> tuple[SeenStep, ...]:
-    return next((one.steps for one in group if one.steps), payment.steps)
 
 
 def timeline(steps: tuple[SeenStep, ...]) -> list[dict[str, Any]]:

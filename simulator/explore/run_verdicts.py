@@ -85,17 +85,13 @@ def _paid_twice(baseline: RunOutcome, outcome: RunOutcome) -> list[FailureReason
     paid as often as the most frequently paid account there.
     """
     usual = max(baseline.seen.kept.values(), default=1)
+    given_back = {one.order for one in baseline.seen.payments} - set(baseline.seen.kept)
     found = []
     for order, count in outcome.seen.kept.items():
-        allowed = baseline.seen.kept.get(order) or (1 if order in _refused_in(baseline) else usual)
+        allowed = baseline.seen.kept.get(order) or (1 if order in given_back else usual)
         if count > allowed:
             found.append(_excess(order, count, allowed))
     return found
-
-
-def _refused_in(baseline: RunOutcome) -> set[OrderKey]:
-    """Return the orders of the baseline whose payments were all refused or refunded."""
-    return {one.order for one in baseline.seen.payments} - set(baseline.seen.kept)
 
 
 def _excess(order: OrderKey, count: int, allowed: int) -> FailureReason:

@@ -3,8 +3,9 @@
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from math import ceil
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from simulator.domain.model import draw
 from simulator.domain.model.money import SERVICE_ZONE
@@ -13,16 +14,13 @@ from simulator.explore.observation import Observation
 
 FAULTS_MIN, FAULTS_MAX = 2, 5
 CLASSES = ("writes", "reads", "outcomes", "callbacks", "outages")  # in the order of the words in a sentence
-Item = TypeVar("Item")
 
 
 def storms(seed: int, faults: Sequence[Fault]) -> Iterator[tuple[Fault, ...]]:
     """Yield storms without end. Equal seeds and faults yield equal storms; each storm is drawn independently."""
     if len({one.place for one in faults}) < FAULTS_MIN:
         return
-    number = 0
-    while True:
-        number += 1
+    for number in count(1):
         yield _storm(seed, number, faults)
 
 
@@ -32,8 +30,8 @@ def _storm(seed: int, number: int, faults: Sequence[Fault]) -> tuple[Fault, ...]
     chosen: list[Fault] = []
     classes = _classes(faults)
     for pick in range(10 * wanted):
-        of_class = _pick(classes, draw.fraction(seed, "storm", number, pick, "class"))
-        fault = _pick(of_class, draw.fraction(seed, "storm", number, pick, "fault"))
+        of_class = classes[int(draw.fraction(seed, "storm", number, pick, "class") * len(classes))]
+        fault = of_class[int(draw.fraction(seed, "storm", number, pick, "fault") * len(of_class))]
         if all(_go_together(fault, one) for one in chosen):
             chosen.append(fault)
         if len(chosen) == wanted:
@@ -58,10 +56,6 @@ def _class(fault: Fault) -> str:
     if fault.then is not None:
         return "reads" if fault.when.get("method") == "GET" else "writes"
     return "outages"
-
-
-def _pick(items: Sequence[Item], fraction: float) -> Item:
-    return items[int(fraction * len(items))]
 
 
 def _go_together(one: Fault, other: Fault) -> bool:
@@ -89,16 +83,13 @@ BEGIN_S, SHORT_S, LONG_S = 2, 10, 60
 SHORT_WALL_S, LONG_WALL_S = 0.3, 0.6
 """The minimum lengths in wall time. Under a fast clock a shorter outage would pass between two requests."""
 
-RATE_MAX = 1_000_000
-"""The highest rate that lengthens outages, so that all times stay within the bounds of a scenario."""
-
 MIDNIGHT = datetime(2026, 6, 30, 16, tzinfo=UTC)  # of the service
 
 
 def outages(baseline: Observation, keys: list[tuple[str, str]], *, has_start: bool, rate: float = 1.0) -> list[Fault]:
     """Return the faults of the whole service. `keys` are (reseller, API key). With `has_start` the user sets the start
     time of the sandbox. `rate` is the speed of its clock as a multiple of wall time."""
-    times = _times(baseline.first_s, min(rate, RATE_MAX))
+    times = _times(baseline.first_s, rate)
     return [*_outages(times), *_clocks(times, has_start), *_changes(times, baseline, keys)]
 
 

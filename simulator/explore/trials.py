@@ -61,7 +61,7 @@ class Trials:
     def run_baseline(self) -> RunOutcome:
         """Run the command without faults. Raises `BaselineFails`, `AsksNothing` and `CannotRun`."""
         job = RunJob(document(self.base, ()), self._timeout_s or 20 * TIMEOUT_S, wants_tape=False)
-        self.baseline = asking(surviving(self._workers.run_one(job)))
+        self.baseline = usable(self._workers.run_one(job))
         return self.baseline
 
     def left_s(self) -> float | None:
@@ -138,8 +138,9 @@ class Trials:
         return RunVerdict(found, is_triggered, outcome.output if found else "", duration_s=outcome.duration_s)
 
 
-def surviving(baseline: RunOutcome) -> RunOutcome:
-    """Return a run without faults. Raises `BaselineFails` when the command did not survive it."""
+def usable(baseline: RunOutcome) -> RunOutcome:
+    """Return a run without faults. Raises `BaselineFails` when the command did not survive it, and `AsksNothing` when
+    it sent no request."""
     last = f"; it printed last:\n{baseline.output.rstrip()}" if baseline.output.strip() else ""
     if baseline.exit_code is None:
         raise BaselineFails(f"it had not ended after {baseline.duration_s:.0f} s{last}")
@@ -147,11 +148,6 @@ def surviving(baseline: RunOutcome) -> RunOutcome:
         raise BaselineFails(f"it exited with {baseline.exit_code}{last}")
     if baseline.seen.unmet:
         raise BaselineFails("not as expected: " + "; ".join(baseline.seen.unmet.values()))
-    return baseline
-
-
-def asking(baseline: RunOutcome) -> RunOutcome:
-    """Return a run without faults. Raises `AsksNothing` when the command sent no request."""
     if not baseline.seen.exchanges:
         raise AsksNothing("COMMAND sent no request to the service, so that no fault can strike it")
     return baseline
@@ -205,10 +201,10 @@ class Repetition:
         if not verdict.survived:
             self.failed.append((trial, verdict))
 
-    def following(self, *, alone: bool = True) -> Trial | None:
-        """Return the next run; None when the rate of failures is known."""
+    def following(self) -> Trial | None:
+        """Return the next run, on an otherwise idle machine; None when the rate of failures is known."""
         is_certain = len(self.failed) == self.attempts >= self.enough and self._common()
-        return None if is_certain or self.attempts >= ATTEMPTS else Trial(self.faults, self.attempts, alone)
+        return None if is_certain or self.attempts >= ATTEMPTS else Trial(self.faults, self.attempts, self.attempts > 0)
 
     def failure(self, tapes: dict[Trial, bytes]) -> Failure:
         """Return the failure with the latest tape, and discard the tapes."""
@@ -226,7 +222,7 @@ def repeated(trials: Trials, faults: Faults, *, enough: int = TWICE) -> Failure:
     """Repeat a failed test on an otherwise idle machine until the rate of failures is known. Earlier runs of the test
     count."""
     repetition = Repetition(faults, enough)
-    while (trial := repetition.following(alone=repetition.attempts > 0)) is not None:
+    while (trial := repetition.following()) is not None:
         [(_, verdict)] = trials.run([trial])
         repetition.add(trial, verdict)
     return repetition.failure(trials.tapes)
@@ -278,8 +274,4 @@ def _without_one(faults: Faults) -> Iterator[Faults]:
 def _with_one_milder(faults: Faults) -> Iterator[Faults]:
     for place, one in enumerate(faults):
         for milder in one.milder:
-            yield _replaced(faults, place, milder)
-
-
-def _replaced(faults: Faults, place: int, fault: Fault) -> Faults:
-    return (*faults[:place], fault, *faults[place + 1 :])
+            yield (*faults[:place], milder, *faults[place + 1 :])

@@ -6,11 +6,11 @@ from functools import cache
 
 from simulator.audit.clauses import JUDGES, Clause, Obligation, judged
 from simulator.audit.client_traffic import SPEC_RATE, Rate, Traffic
-from simulator.audit.obligations import catalog_use, credentials, deprecations, lists, orders, pace, receivers
+from simulator.audit.obligations import catalog_use, credentials, lists, orders, pace, receivers
 from simulator.contract.files import yaml_document
 from simulator.wire.traffic import Call, Notification
 
-ORDER = (credentials, orders, pace, catalog_use, lists, receivers, deprecations)
+ORDER = (credentials, orders, pace, catalog_use, lists, receivers)
 
 
 @cache

@@ -22,7 +22,7 @@ PLAN_CODE_FAILURE = 44
 def denomination_is_paid(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the options that the client read before it paid."""
     for one in traffic.orders:
-        seen_catalog = traffic.seen_catalog
+        seen_catalog = traffic.read.seen
         if one.code:
             chosen = seen_catalog.offers.before(one.n, (one.product, one.code))
             offers = [] if chosen is None else [chosen]
@@ -45,7 +45,7 @@ def plan_code_sent(traffic: Traffic) -> Iterator[Occasion]:
     for one in traffic.payments:
         if not one.code and one.status_code == PLAN_CODE_FAILURE and not _OF_A_CODE.match(one.remarks):
             yield Finding((one.n,), f"request {one.n} names no plan of {shown(one.product)}")
-        elif one.code or next(traffic.seen_catalog.offers_before(one.n, one.product), None) is not None:
+        elif one.code or next(traffic.read.seen.offers_before(one.n, one.product), None) is not None:
             yield None
 
 
@@ -53,7 +53,7 @@ def plan_code_sent(traffic: Traffic) -> Iterator[Occasion]:
 def plan_code_exact(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the codes that the client has read at any time."""
     for one in traffic.orders:
-        codes = traffic.seen_catalog.codes.get((one.product, one.code.strip().casefold())) if one.code else None
+        codes = traffic.read.seen.codes.get((one.product, one.code.strip().casefold())) if one.code else None
         if codes is None:
             continue
         if one.code in codes:
@@ -66,7 +66,7 @@ def plan_code_exact(traffic: Traffic) -> Iterator[Occasion]:
 def coming_option_shape(traffic: Traffic) -> Iterator[Occasion]:
     """Report a payment of a plan that was last listed without its denomination."""
     for one in traffic.orders:
-        offer = traffic.seen_catalog.offers.before(one.n, (one.product, one.code)) if one.code else None
+        offer = traffic.read.seen.offers.before(one.n, (one.product, one.code)) if one.code else None
         if offer is None:
             continue
         if offer.denomination is None:
@@ -103,7 +103,7 @@ def invalid_account_not_paid(traffic: Traffic) -> Iterator[Occasion]:
 def amount_in_range(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the latest catalog, options and billers that the client read before the payment."""
     for one in traffic.orders:
-        allowed = traffic.seen_catalog.range_before(one.n, one.product, one.biller)
+        allowed = traffic.read.seen.range_before(one.n, one.product, one.biller)
         if one.amount is None or (allowed.low is None and allowed.high is None):
             continue
         if allowed.holds(one.amount):
@@ -152,7 +152,7 @@ def all_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     """Compare requests whose queries differ only in `page` and `limit`. A list that was read whole with any page length
     is read."""
     lists: dict[tuple[object, ...], dict[str, list[OptionsPage]]] = defaultdict(lambda: defaultdict(list))
-    for page in traffic.pages:
+    for page in traffic.read.pages:
         query = tuple(sorted((name, str(value)) for name, value in page.query.items() if name not in PAGING))
         length = next((str(page.query[name]) for name in LENGTHS if name in page.query), "")
         lists[traffic.actor(page.call), query][length].append(page)
@@ -177,7 +177,7 @@ def _missing(pages: list[OptionsPage]) -> int | None:
 def catalog_cached(traffic: Traffic) -> Iterator[Occasion]:
     """Report more than 30 requests in five minutes. Requests at the same time of the service's clock count once."""
     same: dict[tuple[object, ...], list[Fetch]] = defaultdict(list)
-    for fetch in traffic.fetches:
+    for fetch in traffic.read.fetches:
         version = header(fetch.call.headers, names.API_VERSION)
         same[traffic.actor(fetch.call), fetch.call.query, version, fetch.last_updated].append(fetch)
     for fetches in same.values():

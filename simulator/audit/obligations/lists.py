@@ -2,7 +2,7 @@
 page that the client requested in vain or skipped while it read the pages in order."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -61,34 +61,20 @@ class ListPart(NamedTuple):
 @obligation
 def history_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     """Compare requests whose queries differ only in `offset` and `limit`."""
-
-    def place(query: Mapping[str, Any]) -> tuple[int, int]:
-        return whole(query, "offset") or 0, min(whole(query, "limit") or LIMIT_MAX, LIMIT_MAX)
-
-    yield from _judged(_lists(traffic, HISTORY, ("offset", "limit"), place), "the history")
+    yield from _judged(_lists(traffic, HISTORY, "offset", LIMIT_MAX), "the history")
 
 
 @obligation
 def statement_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     """Compare requests whose queries differ only in `page` and `limit`."""
-
-    def place(query: Mapping[str, Any]) -> tuple[int, int]:
-        length = min(whole(query, "limit") or STATEMENT_LIMIT, LIMIT_MAX)
-        return ((whole(query, "page") or 1) - 1) * length, length
-
-    yield from _judged(_lists(traffic, STATEMENT, ("page", "limit"), place), "the statement")
+    yield from _judged(_lists(traffic, STATEMENT, "page", STATEMENT_LIMIT), "the statement")
 
 
 @obligation
 def biller_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     """Compare requests whose queries differ only in `page` and `limit`. Without a limit the answer is the whole
     list."""
-
-    def place(query: Mapping[str, Any]) -> tuple[int, int]:
-        length = whole(query, "limit") or WHOLE
-        return ((whole(query, "page") or 1) - 1) * length, length
-
-    yield from _judged(_lists(traffic, BILLERS, ("page", "limit"), place), "the list of billers")
+    yield from _judged(_lists(traffic, BILLERS, "page", WHOLE), "the list of billers")
 
 
 @obligation
@@ -113,17 +99,17 @@ def delivery_pages_read(traffic: Traffic) -> Iterator[Occasion]:
                 yield Finding((last.n,), f"request {last.n} asked in vain for the next page of deliveries")
 
 
-def _lists(
-    traffic: Traffic, path: str, paging: tuple[str, ...], place: Callable[[Mapping[str, Any]], tuple[int, int]]
-) -> Iterator[list[ListPart]]:
-    """Yield the requested parts of each list: all requests of a client with equal filters."""
+def _lists(traffic: Traffic, path: str, paging: str, limit: int) -> Iterator[list[ListPart]]:
+    """Yield the requested parts of each list: all requests of a client with equal filters. `paging` is `offset` or
+    `page`; `limit` is the default length of a part."""
     found: dict[tuple[object, ...], list[ListPart]] = defaultdict(list)
     for call in traffic.to("GET", path):
         query = traffic.query(call)
-        start, length = place(query)
+        length = min(whole(query, "limit") or limit, max(limit, LIMIT_MAX))
+        start = whole(query, "offset") or 0 if paging == "offset" else ((whole(query, "page") or 1) - 1) * length
         part = _part(call, max(start, 0), max(length, 1))
         if part is not None:
-            filters = sorted((name, str(value)) for name, value in query.items() if name not in paging)
+            filters = sorted((name, str(value)) for name, value in query.items() if name not in (paging, "limit"))
             found[traffic.actor(call), *filters].append(part)
     yield from found.values()
 

@@ -25,15 +25,12 @@ def below_rate_limit(traffic: Traffic) -> Iterator[Occasion]:
     for call in traffic.calls:
         by_client[call.client].append(call)
     for calls in by_client.values():
-        blocked = next((one for one in calls if _is_blocked(one)), None)
+        refused = (one for one in calls if one.status == FORBIDDEN)
+        blocked = next((one for one in refused if text(members(one.answer), "error") == BLOCKED), None)
         if blocked is not None:
             yield Finding((blocked.n,), f"request {blocked.n} was refused, as the limit was exceeded")
         elif traffic.rate is not None:
             yield _near(calls, traffic.rate)
-
-
-def _is_blocked(call: Call) -> bool:
-    return call.status == FORBIDDEN and text(members(call.answer), "error") == BLOCKED
 
 
 def _near(calls: list[Call], rate: Rate) -> Occasion:

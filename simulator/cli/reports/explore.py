@@ -1,6 +1,7 @@
 """The output of `explore`, and the inputs that all of its runs share."""
 
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from simulator.cli.server_flags import ServerFlags
 from simulator.cli.usage import notify
 from simulator.domain.model.scenario import Scenario
 from simulator.explore.campaign import Campaign
-from simulator.explore.fault_findings import ExplorationReport, FaultFinding, Once, joined, quoted
+from simulator.explore.fault_findings import ExplorationReport, FaultFinding, Once
 from simulator.explore.observation import RunOutcome
 from simulator.explore.run_scenario import Base, receiver_timeouts
 from simulator.explore.run_verdicts import RunVerdict
@@ -74,7 +75,7 @@ class Screen:
         self._clear()
         echo(whole_line(f"no finding: {once.text}"))
         if once.path is not None:
-            echo(whole_line(f"      reseller-sim replay {quoted(str(once.path))} --serve"))
+            echo(whole_line(f"      reseller-sim replay {shlex.quote(str(once.path))} --serve"))
 
     def end(self, report: ExplorationReport) -> None:
         """Show the result."""
@@ -217,4 +218,4 @@ def repeated(flags: ServerFlags) -> str:
             words += [name, text]
     words += [word for name in flags.allow_host for word in ("--allow-host", name)]
     words += ["--trust-forwarded"] if flags.trust_forwarded else []
-    return f"{joined(words)} " if words else ""
+    return f"{shlex.join(words)} " if words else ""
