@@ -6,9 +6,11 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from simulator.audit.payment_requests import PATH, PaymentOutcome, PaymentRequest, outcome_named, payment_of
-from simulator.audit.reading import (
+from simulator.audit.readers import (
+    PATH,
     DeliveryAttempts,
+    PaymentOutcome,
+    PaymentRequest,
     bearer,
     callback_fields,
     group_attempts,
@@ -17,6 +19,8 @@ from simulator.audit.reading import (
     is_accepted,
     is_clients_own,
     members,
+    outcome_named,
+    payment_of,
     text,
 )
 from simulator.audit.seen_catalog import CatalogAnswer, Decoder, OptionsAnswer, SeenCatalog

@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from simulator.audit.reading import money, text
+from simulator.audit.readers import money, text
 from simulator.domain.model.money import parse_number
 from simulator.wire.traffic import Call
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from simulator.explore.fault_catalogue import single_faults
+from simulator.explore.fault_catalogue import crossed_requests, overtaken_answers, restarts, single_faults
 from simulator.explore.fault_findings import ExplorationReport, FindingWriter, Listener, Reproduction, words_of
-from simulator.explore.races import crossed_requests, overtaken_answers, restarts
 from simulator.explore.run_verdicts import Record, RunVerdict
 from simulator.explore.storms import outages, storms
 from simulator.explore.trials import (

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from reseller_sim.simulator import Simulator
 from simulator.app import App
 from simulator.environment import environment
-from simulator.explore.races import RESTART
+from simulator.explore.fault_catalogue import RESTART
 from simulator.runtime.sandboxes import DEFAULT
 
 OUTPUT_BYTES_MAX = 16 * 1024

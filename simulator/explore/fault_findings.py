@@ -9,8 +9,7 @@ from math import ceil
 from pathlib import Path
 from typing import Protocol
 
-from simulator.explore.fault_catalogue import Fault, sentence
-from simulator.explore.races import RESTART
+from simulator.explore.fault_catalogue import RESTART, Fault, sentence
 from simulator.explore.run_scenario import Base, document
 from simulator.explore.run_verdicts import Kind, Record, RunVerdict, ways
 from simulator.explore.runs import text_of

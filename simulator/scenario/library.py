@@ -22,13 +22,13 @@ from simulator.scenario.reading.scenario_files import (
     Fingerprint,
     ScenarioFolder,
     bundled_of_file,
-    bundled_path,
     fingerprint,
     hint,
     is_file,
     is_path,
-    names,
 )
+from simulator.scenario.reading.scenario_files import bundled_path as bundled_path
+from simulator.scenario.reading.scenario_files import names as names
 from simulator.scenario.reading.sources import lack, read_bundled, read_file, read_in, read_text, resolved
 
 BODY = "body"
@@ -80,21 +80,6 @@ def end_column(line: str, column: int) -> int | None:
     or value ends on this line."""
     found = _QUOTED.match(line, column - 1) or _PLAIN.match(line, column - 1)
     return column + len(found[0].rstrip()) if found else None
-
-
-__all__ = [
-    "BODY",
-    "bundled_path",
-    "descriptions",
-    "load_scenario",
-    "merged",
-    "names",
-    "problems",
-    "scenario_from_object",
-    "scenario_from_text",
-    "scenario_in",
-    "text",
-]
 
 
 def load_scenario(wanted: str | FilePath, *, needs_resellers: bool = False) -> Scenario:

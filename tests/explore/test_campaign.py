@@ -11,9 +11,8 @@ import pytest
 from simulator.cli.reports.explore import UNREPEATED, Screen, result, suites
 from simulator.explore import campaign
 from simulator.explore.campaign import Campaign, Plan
-from simulator.explore.fault_catalogue import single_faults
+from simulator.explore.fault_catalogue import crossed_requests, overtaken_answers, single_faults
 from simulator.explore.fault_findings import ExplorationReport, FaultFinding, Once, Reproduction
-from simulator.explore.races import crossed_requests, overtaken_answers
 from simulator.explore.run_verdicts import FailureReason, Kind, Record, RunVerdict
 from simulator.explore.runs import RunJob, Setting, Workers
 from simulator.explore.trials import Faults, TimeIsOver, Trial

@@ -6,9 +6,16 @@ from typing import Any
 
 import pytest
 
-from simulator.explore.fault_catalogue import Fault, ordinal, single_faults
+from simulator.explore.fault_catalogue import (
+    RESTART,
+    Fault,
+    crossed_requests,
+    ordinal,
+    overtaken_answers,
+    restarts,
+    single_faults,
+)
 from simulator.explore.observation import Observation
-from simulator.explore.races import RESTART, crossed_requests, overtaken_answers, restarts
 from simulator.explore.run_scenario import Base, document, rule_names
 from simulator.explore.runs import text_of
 from simulator.explore.storms import FAULTS_MAX, FAULTS_MIN, outages, storms

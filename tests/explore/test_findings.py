@@ -4,9 +4,8 @@ import re
 from contextlib import closing
 from pathlib import Path
 
-from simulator.explore.fault_catalogue import sentence, single_faults
+from simulator.explore.fault_catalogue import restarts, sentence, single_faults
 from simulator.explore.fault_findings import FindingWriter, Reproduction, summary
-from simulator.explore.races import restarts
 from simulator.explore.run_verdicts import FailureReason, Kind, Record, RunVerdict
 from simulator.explore.trials import Failure
 from simulator.scenario.library import problems

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.explore.fault_catalogue import single_faults
-from simulator.explore.races import overtaken_answers
+from simulator.explore.fault_catalogue import overtaken_answers, single_faults
 from simulator.explore.run_verdicts import FailureReason, Kind, RunVerdict
 from simulator.explore.storms import outages
 from simulator.explore.trials import Trial, shrunk

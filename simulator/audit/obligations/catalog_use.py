@@ -8,7 +8,7 @@ from itertools import count
 
 from simulator.audit.clauses import Finding, Occasion, obligation
 from simulator.audit.client_traffic import BILL, BILLERS, Fetch, OptionsPage, Traffic, answered_message
-from simulator.audit.reading import header, shown, text
+from simulator.audit.readers import header, shown, text
 from simulator.auth import headers as names
 from simulator.domain.model.bills import BillError
 from simulator.wire.bill_answers import ERRORS

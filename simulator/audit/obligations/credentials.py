@@ -8,7 +8,7 @@ from functools import cache
 
 from simulator.audit.clauses import Finding, Occasion, obligation
 from simulator.audit.client_traffic import Traffic
-from simulator.audit.reading import bearer, follows, form, header, inner, members, parameter_names, text
+from simulator.audit.readers import bearer, follows, form, header, inner, members, parameter_names, text
 from simulator.auth import headers as names
 from simulator.auth.signature import NONCE_BYTES_MAX, NONCE_BYTES_MIN, TIMESTAMP_BYTES_MAX
 from simulator.contract.openapi import OPENAPI, load

@@ -10,7 +10,7 @@ import msgspec
 
 from simulator.audit.clauses import Finding, Occasion, obligation
 from simulator.audit.client_traffic import BILLERS, HISTORY, Traffic
-from simulator.audit.reading import text, whole
+from simulator.audit.readers import text, whole
 from simulator.wire.traffic import Call
 
 STATEMENT, DELIVERIES = "/v2/balance-statement", "/v2/balance-webhook/deliveries"

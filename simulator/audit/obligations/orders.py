@@ -8,8 +8,7 @@ from itertools import pairwise
 
 from simulator.audit.clauses import Finding, Occasion, obligation
 from simulator.audit.client_traffic import Traffic
-from simulator.audit.payment_requests import Order, PaymentOutcome, PaymentRequest
-from simulator.audit.reading import form, shown, text
+from simulator.audit.readers import Order, PaymentOutcome, PaymentRequest, form, shown, text
 
 
 @obligation

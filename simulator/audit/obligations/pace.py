@@ -7,8 +7,7 @@ from itertools import pairwise
 
 from simulator.audit.clauses import Finding, Occasion, obligation
 from simulator.audit.client_traffic import Rate, Traffic
-from simulator.audit.payment_requests import PaymentOutcome
-from simulator.audit.reading import members, shown, text
+from simulator.audit.readers import PaymentOutcome, members, shown, text
 from simulator.wire.traffic import Call
 
 FORBIDDEN, UNAVAILABLE = 403, 503

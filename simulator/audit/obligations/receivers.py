@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from simulator.audit.clauses import Finding, Occasion, obligation
 from simulator.audit.client_traffic import Traffic
-from simulator.audit.reading import is_accepted, is_clients_own
+from simulator.audit.readers import is_accepted, is_clients_own
 from simulator.wire.traffic import Notification
 
 TIMEOUT_US = 30_000_000

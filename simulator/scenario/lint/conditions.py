@@ -169,18 +169,13 @@ def when_of(item: ValueReader) -> When | None:
     if not item.is_valid:
         return None
     beside = (*conditions_of(item["when"]), *_written(item, SPAN_KEYS))
-    branches = ((at, conditions_of(at)) for at in item["when"]["any"].items())
+    branches = ((at, tuple(conditions_of(at))) for at in item["when"]["any"].items())
     return When(item["when"], beside, tuple(Alternative(at, own, (*own, *beside)) for at, own in branches))
 
 
 def subject_of(about: ValueReader) -> When:
     """Return the conditions of a valid expectation on its calls, payments and so on."""
-    return When(about, conditions_of(about))
-
-
-def conditions_of(about: ValueReader) -> Conditions:
-    """Return the conditions of a valid `when`."""
-    return tuple(_conditions(about))
+    return When(about, tuple(conditions_of(about)))
 
 
 def window_of(item: ValueReader) -> When | None:
@@ -192,7 +187,8 @@ def _written(item: ValueReader, keys: tuple[str, ...]) -> Iterator[Condition]:
     return (Condition((key, ""), _values(key, item[key]), item[key]) for key in keys if item[key].is_given)
 
 
-def _conditions(when: ValueReader) -> Iterator[Condition]:
+def conditions_of(when: ValueReader) -> Iterator[Condition]:
+    """Yield the conditions of a valid `when`."""
     for key, entry in when.entries():
         if key in COUNTS or key == "any":
             continue

@@ -62,7 +62,9 @@ def lint(document: Document, found: Iterable[Problem], scenario: Scenario | None
         _lint_then(section, rule, timelines)  # it precedes all others, so no other rule hides it
         if (when := when_of(rule)) is not None:
             _lint_when(section, rule, when, scenario)
-    _lint_magic(root["magic"], timelines)
+    for _, outcome in root["magic"]["outcomes"].entries():
+        for section in DEFINITIONS:
+            _lint_outcome(section, outcome[section], timelines, root["magic"]["then"])
     lint_timelines(root)
     lint_inboxes(root)
     lint_schedule(root)
@@ -121,10 +123,3 @@ def _lint_when(section: str, item: ValueReader, when: When, scenario: Scenario |
         lint_request(item, when)
     elif scenario is not None:
         lint_products(section, when, scenario)
-
-
-def _lint_magic(magic: ValueReader, timelines: Timelines | None) -> None:
-    """Lint the outcomes of magic accounts."""
-    for _, outcome in magic["outcomes"].entries():
-        for section in DEFINITIONS:
-            _lint_outcome(section, outcome[section], timelines, magic["then"])

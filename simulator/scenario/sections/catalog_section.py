@@ -263,10 +263,6 @@ def _amount(item: ValueReader) -> Decimal | None:
     return None if item.is_null else _cents(item, Decimal(0))
 
 
-def _boolean(item: ValueReader) -> bool | None:
-    return None if item.is_null else item.boolean()
-
-
 # The names of SPEC 2.6, the domain's names, and the readers.
 FIELDS: Mapping[str, tuple[str, Callable[[ValueReader], object]]] = {
     "message": ("message", _text),
@@ -279,6 +275,6 @@ FIELDS: Mapping[str, tuple[str, Callable[[ValueReader], object]]] = {
     "E-Bill": ("e_bill", _text),
     "CustomField": ("custom_field", lambda item: item.plain),
     "DueDate": ("due_date", _text),
-    "transaction_validity": ("is_valid", _boolean),
+    "transaction_validity": ("is_valid", lambda item: None if item.is_null else item.boolean()),
     "transaction_message": ("validity_message", _text),
 }

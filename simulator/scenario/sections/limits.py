@@ -92,13 +92,10 @@ def assumptions(section: ValueReader) -> Mapping[str, object]:
     """Return the choices by id."""
     chosen: dict[str, object] = {}
     for id_, entry in section.entries():
-        chosen[id_] = _status_codes(entry) if id_ == "payment-status-codes" else entry.text()
+        codes = {_STATUSES.get(name, name): code.integer(0) for name, code in entry.entries()}
+        chosen[id_] = MappingProxyType(codes) if id_ == "payment-status-codes" else entry.text()
     _check_address(section["source-address"])
     return MappingProxyType(chosen)
-
-
-def _status_codes(entry: ValueReader) -> Mapping[str, int]:
-    return MappingProxyType({_STATUSES.get(name, name): code.integer(0) for name, code in entry.entries()})
 
 
 def _check_address(entry: ValueReader) -> None:

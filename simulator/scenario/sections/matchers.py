@@ -3,6 +3,7 @@
 Values are compared as text, amounts as numbers. A test of an absent value fails, so its `not` succeeds.
 """
 
+import operator
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -204,18 +205,13 @@ def _every(tests: list[Test]) -> Test:
 def _bound(name: str, wanted: object, read: Callable[[object], Decimal | None]) -> Test:
     bound = number(wanted)
     assert bound is not None
-    if name == "min":
-        return lambda value: (found := read(value)) is not None and found >= bound
-    if name == "more_than":
-        return lambda value: (found := read(value)) is not None and found > bound
-    return lambda value: (found := read(value)) is not None and found <= bound
+    compare = {"min": operator.ge, "max": operator.le, "more_than": operator.gt}[name]
+    return lambda value: (found := read(value)) is not None and compare(found, bound)
 
 
 def _part_of_text(name: str, wanted: str, read: Callable[[object], str | None]) -> Test:
-    if name == "prefix":
-        return lambda value: (text := read(value)) is not None and text.startswith(wanted)
-    if name == "suffix":
-        return lambda value: (text := read(value)) is not None and text.endswith(wanted)
-    assert name == "pattern"
-    found_in = patterns.finder(wanted)
-    return lambda value: (text := read(value)) is not None and found_in(text)
+    if name == "pattern":
+        found_in = patterns.finder(wanted)
+        return lambda value: (text := read(value)) is not None and found_in(text)
+    compare = {"prefix": str.startswith, "suffix": str.endswith}[name]
+    return lambda value: (text := read(value)) is not None and compare(text, wanted)

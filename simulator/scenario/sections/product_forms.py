@@ -130,7 +130,7 @@ def options(form: ValueReader, product_code: str, currency: str) -> OptionList:
     """Return the options of a select field that are offered to all accounts, or drawn from."""
     written = _options(form["options"], form, product_code, currency)
     result = OptionList((*written, *_generated(form, {option.code for option in written})))
-    if not _is_dynamic(form):
+    if form["data_source"]["type"].text() != "dynamic":
         for item in form["options"].items():
             for key in PERSONAL:
                 if item[key].is_given:
@@ -153,10 +153,6 @@ def options_for(forms: list[ValueReader], product_code: str, currency: str) -> M
 def varies_by_account(form: ValueReader) -> bool:
     """Return True if the options of a field vary by account number."""
     return any(item[key].is_given for item in form["options"].items() for key in PERSONAL)
-
-
-def _is_dynamic(form: ValueReader) -> bool:
-    return form["data_source"]["type"].text() == "dynamic"
 
 
 def _options(items: ValueReader, form: ValueReader, product_code: str, currency: str) -> OptionList:

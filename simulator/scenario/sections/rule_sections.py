@@ -114,8 +114,9 @@ def before_body(item: ValueReader) -> When:
 
 
 def _rule(item: ValueReader, rule_id: str, known: KnownCodes, then: Then) -> Rule[Then]:
-    times, nth, every = (_count(item, key) for key in ("times", "nth", "every"))
-    per = _from_either(item, "per", lambda reader: reader.text())
+    times, nth, every = (_from_either(item, key, ValueReader.optional_integer) for key in ("times", "nth", "every"))
+    per = _from_either(item, "per", ValueReader.text)
+    is_brief = len(msgspec.json.encode(item.plain)) <= SHOWN_BYTES_MAX
     return Rule(
         id=item["id"].text(rule_id),
         name=item["name"].text(),
@@ -125,14 +126,10 @@ def _rule(item: ValueReader, rule_id: str, known: KnownCodes, then: Then) -> Rul
         nth=nth,
         every=every,
         per=(per or "") if times or nth or every else "",
-        chance=_from_either(item, "chance", lambda reader: reader.optional_amount()),
-        written=item.node.plain if item.node is not None and _is_brief(item) else not_written,
+        chance=_from_either(item, "chance", ValueReader.optional_amount),
+        written=item.node.plain if item.node is not None and is_brief else not_written,
         place=item.position.place,
     )
-
-
-def _is_brief(item: ValueReader) -> bool:
-    return len(msgspec.json.encode(item.plain)) <= SHOWN_BYTES_MAX
 
 
 def _when(item: ValueReader, known: KnownCodes) -> When:
@@ -165,10 +162,6 @@ def when_of(when: ValueReader, known: KnownCodes) -> When:
 
 def _plain(when: ValueReader) -> Mapping[str, Any]:
     return when.plain if when.is_mapping and when.is_valid else {}
-
-
-def _count(item: ValueReader, key: str) -> int | None:
-    return _from_either(item, key, lambda reader: reader.optional_integer())
 
 
 Value = TypeVar("Value", int, str, Decimal)

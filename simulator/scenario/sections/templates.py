@@ -80,7 +80,7 @@ def _part(match: re.Match[str], field_name: str, drawn_before: int) -> str | Tex
     if name is None:
         return whole
     if name in NAMES:
-        return _fact(name)
+        return lambda facts: text_of(facts[name])
     drawn = _DRAWN.fullmatch(name)
     if drawn is None:
         known = ", ".join(f"{{{one}}}" for one in (*NAMES, "digits:N", "alnum:N"))
@@ -93,10 +93,6 @@ def _part(match: re.Match[str], field_name: str, drawn_before: int) -> str | Tex
 
 def _constant(text: str) -> Text:
     return lambda facts: text
-
-
-def _fact(name: str) -> Text:
-    return lambda facts: text_of(facts[name])
 
 
 def _draw(drawer: Callable[..., str], count: int, field_name: str, drawn_before: int) -> Text:
