@@ -80,12 +80,12 @@ class Control:
         *,
         is_root: bool = False,
         query: client.Query | None = None,
-        timeout_s: float = TIMEOUT_S,
+        timeout_s: float | None = None,
     ) -> Any:
         """Send a request with a JSON body, if one is given."""
         below = path if is_root else f"/sandboxes/{path_part(self.sandbox)}{path}"
         with self.translate_errors():
-            answer = self.client.ask(method, below, body, query=query, timeout_s=timeout_s)
+            answer = self.client.ask(method, below, body, query=query, timeout_s=timeout_s or TIMEOUT_S)
         if answer is None and method != "DELETE":
             raise self.useless("answered nothing: is it a simulator?")
         return self.fields(answer)
