@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from decimal import Decimal
-from itertools import combinations, islice, permutations, product
+from itertools import combinations, permutations, product
 from typing import Any
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode
 
@@ -44,7 +44,6 @@ _ENCODERS = (
 
 _PART = re.compile(rb'name="([^"]*)"[^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n(.*?)\r\n--', re.DOTALL)
 _INNER = re.compile(r"([^\[\].]+)(?:\[([^\[\]]*)\]|\.(\w+))")
-_OBJECTS_MAX = 24  # that are tried for one form
 
 
 def members_of(text: bytes) -> Members:
@@ -322,7 +321,7 @@ def objects_of_form(body: bytes) -> Iterator[bytes]:
         else:
             fields[name] = each
     written = [[(name, raw) for raw in _as_json(value)] for name, value in fields.items()]
-    for chosen in islice(product(*written), _OBJECTS_MAX) if fields else ():
+    for chosen in product(*written) if fields else ():
         text = object_of(chosen)
         yield from encodings(text)
         yield from encodings(in_order(text))
