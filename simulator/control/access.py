@@ -61,8 +61,6 @@ def parsed_tokens(content: bytes) -> tuple[Token, ...]:
 
     Raises `BadTokens`.
     """
-    if len(content) > FILE_BYTES_MAX:
-        raise BadTokens(f"has more than {FILE_BYTES_MAX} bytes")
     try:
         lines = content.decode("ascii").splitlines()
     except UnicodeDecodeError:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from itertools import islice
 from typing import Any
 
 from starlette.requests import Request
@@ -127,10 +126,8 @@ async def stop(request: Request, live: LiveSandbox) -> Response:
 
 
 LISTED_MAX = 2_000
-"""The limit of listed items: finding later ones would block other requests for too long."""
-
-PLACES_MAX = 5_000
-"""The limit of agenda places to scan, including the places of cancelled items."""
+"""The limit of agenda places that are looked at, also those of cancelled items: finding later ones would block other
+requests for too long."""
 
 
 async def list_due(request: Request, live: LiveSandbox) -> Response:
@@ -141,7 +138,7 @@ async def list_due(request: Request, live: LiveSandbox) -> Response:
         raise InvalidInput(text, "cursor")
     state = live.core.state
     pending = len(state.agenda)
-    first = islice(state.agenda.in_order(PLACES_MAX), LISTED_MAX)
+    first = state.agenda.in_order(LISTED_MAX)
     nothing = {"refid": "", "trxid": "", "reseller": "", "job": ""}
     answer = await page("due", query, first, lambda one: {"at": moment(one[0])} | nothing | _about(state, one[1]))
     left_out = 0 if answer["has_more"] else max(0, pending - cursor_of(query) - len(answer["due"]))

@@ -17,7 +17,7 @@ from simulator.auth.canonical import body_hash, canonical_query, canonical_strin
 from simulator.auth.headers import joined
 from simulator.auth.signature import Denied, check_headers
 from simulator.control.autopsies import STRING_CHARS_MAX, RequestParts, as_bytes, rendered, request_parts, search
-from simulator.control.curl import NotCurl, curl_command, read_command
+from simulator.control.curl import ARGUMENT_BYTES_MAX, NotCurl, curl_command, read_command
 from simulator.control.filters import refuse_other_parameters
 from simulator.control.http import (
     InvalidInput,
@@ -38,7 +38,6 @@ from simulator.shortened import shortened
 
 SCHEMA: Final = "explain-request"
 HEADERS_BYTES_MAX: Final = 64 * 1024
-CURL_BODY_BYTES_MAX: Final = 64 * 1024
 _PIECES: Final = {
     "version": "the version of the scheme, always v1",
     "timestamp": f"{names.WRITTEN_TIMESTAMP} as it was sent: Unix seconds",
@@ -167,7 +166,7 @@ def _described(live: LiveSandbox, asked: _Asked, hashed: bytes, mask: Mask, base
         },
         "expected_signature": signature(secret, to_sign) if secret and timestamp and nonce else None,
         "given_signature": None if sent is None else _text(sent),
-        "curl": _curl(live, asked, secret, hashed, base) if secret and len(given.body) <= CURL_BODY_BYTES_MAX else None,
+        "curl": _curl(live, asked, secret, hashed, base) if secret and len(given.body) <= ARGUMENT_BYTES_MAX else None,
     }
 
 

@@ -17,13 +17,12 @@ from simulator.domain.model.likeness import nearest
 from simulator.runtime.journal import BoundedLog, NumberedRecord
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.waiting import Notifier
-from simulator.shortened import one_line
+from simulator.shortened import QUOTED_CHARS_MAX, one_line
 
 Record = TypeVar("Record")
 Numbered = TypeVar("Numbered", bound=NumberedRecord)
 
 NOT = "_not"
-SHOWN_CHARS_MAX = 60
 
 
 def matcher(read: Mapping[str, Callable[[Record], Any]], query: Mapping[str, Any]) -> Callable[[Record], bool]:
@@ -55,7 +54,7 @@ def refuse_unknown_rule(live: LiveSandbox, query: Mapping[str, Any]) -> None:
 
 def _hint(wrong: str, known: Iterable[str]) -> str:
     likely = nearest(wrong, sorted(known))
-    return f"; did you mean {one_line(likely, SHOWN_CHARS_MAX)}?" if likely else ""
+    return f"; did you mean {one_line(likely, QUOTED_CHARS_MAX)}?" if likely else ""
 
 
 def refuse_other_parameters(request: Request, *known: str) -> None:

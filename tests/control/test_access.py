@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from simulator.contract.openapi import CONTROL, load
-from simulator.control.access import FILE_BYTES_MAX, BadTokens, Guard, TokenPermissions, parsed_tokens
+from simulator.control.access import BadTokens, Guard, TokenPermissions, parsed_tokens
 from simulator.control.http import Unauthorized
 from simulator.runtime import events
 from tests.support.client import Client, Response, running
@@ -397,7 +397,6 @@ def test_tokens_are_hidden_wherever_they_come(server: Client) -> None:
         ("\nci full 0123456789abcdef\nci read 0123456789abcdeg", "line 3: the name ci is already used"),
         ("ci full 0123456789abcdef\ndi read 0123456789abcdef", "line 2: the token of di is already used"),
         ("ci full 0123456789abcdéf", "has characters other than ASCII"),
-        ("x" * (FILE_BYTES_MAX + 1), "has more than 65536 bytes"),
     ],
 )
 def test_a_file_of_tokens_that_cannot_be_used_says_where_and_repeats_no_token(text: str, wrong: str) -> None:

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from simulator.cli.main import cli
 from simulator.contract.openapi import CONTROL, bundled
-from simulator.control.explain import CURL_BODY_BYTES_MAX, HEADERS_BYTES_MAX
+from simulator.control.curl import ARGUMENT_BYTES_MAX
+from simulator.control.explain import HEADERS_BYTES_MAX
 from tests.support.client import Client, Response, running
 from tests.support.signing import sign
 
@@ -309,7 +310,7 @@ def test_odd_text_anywhere_is_explained_or_refused(client: Client, text: str) ->
 
 
 def test_a_long_body_is_explained_without_a_command(client: Client) -> None:
-    body = b"x" * (CURL_BODY_BYTES_MAX + 1)
+    body = b"x" * (ARGUMENT_BYTES_MAX + 1)
     found = explain(client, request(client, body=body))
     assert (found["verdict"], found["curl"], found["request"]["body_bytes"]) == ("valid", None, len(body))
 
