@@ -13,6 +13,7 @@ a command meets does not depend on the size of the share.
 import asyncio
 from collections.abc import Callable
 from datetime import datetime
+from math import ceil
 from typing import Any
 
 from simulator.domain.agenda import Agenda, AgendaItem, AgendaResult
@@ -278,7 +279,8 @@ class Driver:
         if self._timer is not None:
             self._timer.cancel()
         self._timer_due = due
-        delay_s = min(self.clock.seconds_between(now, due), 86_400.0)
+        # Whole milliseconds: uvloop rounds to the nearest, and a timer that is early has nothing to do.
+        delay_s = min(ceil(self.clock.seconds_between(now, due) * 1000) / 1000, 86_400.0)
         self._timer = asyncio.get_running_loop().call_later(delay_s, self._tick)
 
     def _disarm(self) -> None:
@@ -290,7 +292,7 @@ class Driver:
         self._timer = self._timer_due = None
         if not self._settling:  # else the last of them sets the timer again
             now = self.clock.now()
-            if not self._process_share(now):
+            if self._is_behind(now) and not self._process_share(now):
                 self.lanes.start()
             self.rearm(now)
 
