@@ -14,7 +14,7 @@ from simulator.api.authentication import identify, refuse_address
 from simulator.api.call import ApiCall, ChosenFault, Receive, Reply
 from simulator.api.notes import note
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
-from simulator.contract.body import FORM_BYTES_MAX, FORM_TOO_LONG
+from simulator.contract.body import FORM_TOO_LONG, OUTLINE_BYTES_MAX
 from simulator.domain.model import draw
 from simulator.domain.model.draw import Spread
 from simulator.domain.model.fault_kinds import FaultThen
@@ -102,7 +102,7 @@ async def read(call: ApiCall) -> Reply | None:
     call.has_body = True
     is_form = call.endpoint.source == "form"
     try:
-        call.exchange.body = await receive_body(call, request.receive, FORM_BYTES_MAX if is_form else BODY_BYTES_MAX)
+        call.exchange.body = await receive_body(call, request.receive, OUTLINE_BYTES_MAX if is_form else BODY_BYTES_MAX)
     except BodyTooLarge:
         if is_form:
             return refusals.invalid_input(call, call.endpoint, {"body": [FORM_TOO_LONG]})

@@ -14,7 +14,7 @@ from simulator.api.refusals import refuse_address_of
 from simulator.auth import headers as names
 from simulator.auth.signature import Denied
 from simulator.auth.tokens import REFUSED, Realm, TokenHolder, Use, claimed, issue, verify
-from simulator.contract.body import FORM_BYTES_MAX, decode_form
+from simulator.contract.body import OUTLINE_BYTES_MAX, decode_form
 from simulator.domain.model import draw
 from simulator.domain.model.resellers import Reseller
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -182,7 +182,7 @@ async def _peeked(receive: Receive) -> tuple[bytes, Receive]:
     """Return the beginning of a body, and a `receive` that replays it before the rest."""
     messages: list[Any] = []
     body, more = b"", True
-    while more and len(body) <= FORM_BYTES_MAX:
+    while more and len(body) <= OUTLINE_BYTES_MAX:
         message = await receive()
         messages.append(message)
         more = message["type"] == "http.request" and bool(message.get("more_body"))

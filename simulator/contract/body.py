@@ -27,7 +27,8 @@ from simulator.contract.validate import validator
 from simulator.shortened import shortened
 
 OUTLINE_BYTES_MAX: Final = 64 * 1024
-"""The bytes of a body outside its strings, without white space, and its quotes; also the number of its backslashes."""
+"""The bytes of a form; of JSON the bytes outside its strings, without white space, and its quotes; also the number of
+its backslashes."""
 
 BLANK_FACTOR: Final = 16
 """The factor by which white space may make a body larger."""
@@ -36,8 +37,7 @@ _BLANKS: Final = b" \t\r\n"
 
 JSON = b"application/json"
 FORM = b"application/x-www-form-urlencoded"
-FORM_BYTES_MAX = 64 * 1024
-FORM_TOO_LONG = f"is longer than {FORM_BYTES_MAX} bytes"
+FORM_TOO_LONG = f"is longer than {OUTLINE_BYTES_MAX} bytes"
 
 # The members of a body, and its problems: texts by member, with `body` for the whole body.
 Decoded = tuple[dict[str, Any], dict[str, list[str]]]
@@ -109,7 +109,7 @@ def decode_json(content_type: bytes, body: bytes, reject_duplicates: bool = Fals
 
 def decode_form(content_type: bytes, body: bytes, reject_duplicates: bool = False, any_type: bool = False) -> Decoded:
     """Return the members of a body: a form if the content type says so, else JSON. An empty body has no members."""
-    if len(body) > FORM_BYTES_MAX:
+    if len(body) > OUTLINE_BYTES_MAX:
         return {}, {"body": [FORM_TOO_LONG]}
     if not body:
         return {}, {}

@@ -27,7 +27,7 @@ def is_integer_when_whole(written: object, amount: Decimal) -> bool:
     return isinstance(written, int) == (amount == amount.to_integral_value())
 
 
-NO_LIMIT = "-1"
+UNLIMITED = "-1"
 
 
 def money(value: Money) -> dict[str, str]:
@@ -44,4 +44,4 @@ def amount_text(amount: Decimal) -> str:
 
 def limit_text(amount: Decimal | None) -> str:
     """Return the text of a limit of billers and sub-products (SPEC 2.14, 2.16): `-1` means no limit."""
-    return NO_LIMIT if amount is None else amount_text(amount)
+    return UNLIMITED if amount is None else amount_text(amount)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.contract.body import FORM, FORM_BYTES_MAX, decode_form, decode_json, read_members
+from simulator.contract.body import FORM, OUTLINE_BYTES_MAX, decode_form, decode_json, read_members
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_body_is_decoded_according_to_its_content_type(content_type: bytes, bo
         (FORM, b"a=%", "a", "two hexadecimal digits"),
         (b"", b"a=1", "body", "not valid JSON"),
         (b"", b"[1]", "body", "not a JSON object"),
-        (b"", b"x" * (FORM_BYTES_MAX + 1), "body", "longer than 65536 bytes"),
+        (b"", b"x" * (OUTLINE_BYTES_MAX + 1), "body", "longer than 65536 bytes"),
         (FORM, b"a=1&" * 1000, "body", "has more than 1000 parameters"),
     ],
 )
