@@ -92,7 +92,7 @@ def test_a_bad_file_is_reported_and_loaded_once_it_is_corrected(path: Path) -> N
         ("# half a thought\n", "mine.yaml:1:1: empty"),
         ("scenario: half a file\n", "mine.yaml:1:1: missing_key without resellers"),
         ("scenario: half a file\nextends:", "mine.yaml:2:9: type"),
-        ("extends: default\npayments: [{", "mine.yaml:2:12: syntax"),
+        ("extends: default\npayments: [{}", "mine.yaml:2:11: syntax"),
     ],
 )
 def test_an_empty_or_half_written_file_is_never_loaded(path: Path, text: str, problem: str) -> None:
