@@ -174,7 +174,6 @@ class App(Starlette):
         from simulator.persistence.rewinding import Rewinder
 
         rewinder = Rewinder(self.replayer, self.surroundings())
-        rewinder.forks.add_restored(self.sandboxes)  # before any other fork
         return ControlApp(
             self.sandboxes,
             self.scenario,

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.model.instants import Times
 from simulator.domain.model.scenario import Scenario
-from simulator.persistence.fork_budget import SANDBOX_BYTES, ForkBudget, size_of
 from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.head import beginning_of
 from simulator.persistence.replay.player import Player, RequestReplay
@@ -35,6 +34,7 @@ from simulator.persistence.snapshot.capture import take
 from simulator.persistence.snapshot.document import NotNow
 from simulator.persistence.snapshot.restore import restored
 from simulator.persistence.tape.entries import Entry
+from simulator.persistence.tape.tape import Tape, TapeBudget
 from simulator.runtime.background import in_background
 from simulator.runtime.driver import Driver
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -46,9 +46,6 @@ from simulator.scenario.build import ScenarioCompiler
 
 PLAYED_AT_ONCE: Final = 2_000
 """The number of entries after which other background work gets a turn, and a snapshot is taken."""
-
-TAPED_BYTES: Final = 4_000
-"""The approximate memory that an entry of a tape turns into."""
 
 REPORT: Final = "; GET …/tape has the tape for a report of this"
 
@@ -73,7 +70,6 @@ class Rewinder:
         self._replayer = replayer
         self._around = around
         self.snapshots = SnapshotCache()
-        self.forks = ForkBudget()
         self._rebuilding = Semaphore(REBUILT_MAX)
 
     def mark(self, live: LiveSandbox, name: str) -> Mark:
@@ -102,7 +98,7 @@ class Rewinder:
 
     async def fork(self, live: LiveSandbox, asked: Asked, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
         """Create a second sandbox that begins at a moment of the first. Raises the same as `rewind`, the same as
-        `Sandboxes.build` for its id, and `Conflict` when the budget for forks is used up."""
+        `Sandboxes.build` for its id, and `Conflict` when the budget of tapes is used up."""
         id_ = sandboxes.free_id(wanted_id)
         life = live.driver
         refuse_lost(live, life)
@@ -110,25 +106,22 @@ class Rewinder:
         moment = await _moment_of(live, asked)
         before = live.beginning
         beginning = replace(before, spec=replace(before.spec, id=id_, drawn_for=before.spec.drawn_for or live.id))
-        whole_tape = max(1, len(live.tape) + live.tape.left_out)
-        with self.forks.room_for(SANDBOX_BYTES + (size_of(live) - SANDBOX_BYTES) * moment.n // whole_tape):
-            async with self._rebuilding:
-                player = await self._rebuilt(live, life, moment, id_, beginning)
-            player.live.probed.clear()  # a snapshot has some of them
-            player.live.probed.extend(one for one in live.probed if one.at <= moment.at)
-            marks = live.marks.up_to(moment.n, moment.at)
-            return await self._added(player, moment, marks, sandboxes, live.id, lambda: refuse_lost(live, life))
+        async with self._rebuilding:
+            player = await self._rebuilt(live, life, moment, id_, beginning)
+        player.live.probed.clear()  # a snapshot has some of them
+        player.live.probed.extend(one for one in live.probed if one.at <= moment.at)
+        marks = live.marks.up_to(moment.n, moment.at)
+        return await self._added(player, moment, marks, sandboxes, live.id, lambda: refuse_lost(live, life))
 
     async def begin(self, tape: ReadTape, asked: Asked, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
         """Create a sandbox that begins at a moment of a tape. Raises `Unacceptable`, `ScenarioError`, the same as
         `Sandboxes.build` for its id, and `Conflict` when the tape cannot be replayed or takes too much memory."""
         id_ = sandboxes.free_id(wanted_id)
         moment = _moment_of_tape(tape, asked)
-        with self.forks.room_for(SANDBOX_BYTES + TAPED_BYTES * moment.n):
-            async with self._rebuilding:
-                player = await self._begun(tape, moment, sandboxes, id_)
-            marks = _marks_of_tape(tape, moment)
-            return await self._added(player, moment, marks, sandboxes, f"the tape of {tape.head.sandbox}")
+        async with self._rebuilding:
+            player = await self._begun(tape, moment, sandboxes, id_)
+        marks = _marks_of_tape(tape, moment)
+        return await self._added(player, moment, marks, sandboxes, f"the tape of {tape.head.sandbox}")
 
     async def _added(
         self,
@@ -140,7 +133,8 @@ class Rewinder:
         refuse: Callable[[], object] = lambda: None,
     ) -> LiveSandbox:
         """Add a rebuilt sandbox to the sandboxes of the server, with these marks of its origin. `refuse` raises when
-        the origin is lost meanwhile."""
+        the origin is lost meanwhile. Raises `Conflict` when the budget of tapes has no room for its tape."""
+        _refuse_large(player.live.tape, sandboxes.budgets.tapes)
         await sandboxes.keeper.prepare(player.live)
         try:
             refuse()
@@ -152,7 +146,6 @@ class Rewinder:
         except BaseException:
             sandboxes.keeper.abandon(player.live)
             raise
-        self.forks.add(live)
         return live
 
     async def _begun(self, tape: ReadTape, moment: Moment, sandboxes: Sandboxes, id_: str) -> Player:
@@ -242,6 +235,17 @@ async def _place(live: LiveSandbox, life: Driver, n: int) -> StoredPlace:
         raise
     refuse_lost(live, life)
     return place
+
+
+def _refuse_large(tape: Tape, budget: TapeBudget) -> None:
+    """Raise `Conflict` when a budget has no room for a tape: a request of a few bytes forks a sandbox that took
+    thousands of requests to build."""
+    if budget.bytes + tape.bytes > budget.bytes_max:
+        text = (
+            f"the tapes of this server hold {budget.bytes} bytes, and this fork needs {tape.bytes} more than the limit"
+            f" of {budget.bytes_max} leaves; delete or reset some first, or raise --tape-budget"
+        )
+        raise Conflict("too_many_fork_bytes", text, "fork")
 
 
 def refuse_lost(live: LiveSandbox, life: Driver) -> None:

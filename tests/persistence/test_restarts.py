@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 
 from simulator.domain.commands import PassTime
-from simulator.persistence import rewinding
 from simulator.persistence.errors import Damaged
-from simulator.persistence.fork_budget import SANDBOX_BYTES, ForkBudget
 from simulator.persistence.maintenance import check
 from simulator.persistence.replay.tape_writer import entry_lines
 from simulator.persistence.restoration import CannotResume
@@ -325,29 +323,6 @@ def test_a_fork_is_kept_with_its_marks_and_without_its_original(tmp_path: Path) 
         assert {name: told(client, name) for name in before} == before
         assert client.sim("POST", "/sandboxes/second/rewind", {"mark": "early"}).status == 200
         assert len(client.sim("GET", "/sandboxes/second/transactions").json["transactions"]) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ends", [("DELETE", ""), ("POST", "/reset"), ("POST", "/rewind")])
-def test_a_fork_counts_against_the_budget_after_a_restart_until_it_ends(
-    ends: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fork = {"id": "first", "fork": {"of": "default"}}
-    with serving(tmp_path / "data") as client:
-        client.pay("one")
-        assert client.sim("POST", "/sandboxes", fork).status == 201
-        for number in range(30):
-            client.pay(f"later-{number}", sandbox="first", remarks="r" * 100)
-        folder = killed(client, tmp_path)
-    monkeypatch.setattr(rewinding, "ForkBudget", lambda: ForkBudget(bytes_max=SANDBOX_BYTES + 90_000))
-    with serving(folder) as client:
-        again = {"id": "second", "fork": {"of": "default"}}
-        refused = client.sim("POST", "/sandboxes", again)
-        assert (refused.status, refused.json["error"]) == (409, "too_many_fork_bytes")
-        method, path = ends
-        body = {"n": 1} if path == "/rewind" else None
-        assert client.sim(method, f"/sandboxes/first{path}", body).status in (200, 204)
-        assert client.sim("POST", "/sandboxes", again).status == 201
 
 
 def test_only_the_created_fork_is_stored_of_two_with_the_same_id(tmp_path: Path) -> None:

@@ -242,8 +242,8 @@ CONTROL: list[Row] = [
         *("Sandboxes", "`fork` copies", "there is nothing to fork"),
     ),
     (
-        *("createSandbox", 409, "too_many_fork_bytes: fork: the forks of this server hold .*"),
-        *("Sandboxes", "409 `too_many_fork_bytes`", "the budget of all forks"),
+        *("createSandbox", 409, "too_many_fork_bytes: fork: the tapes of this server hold .*"),
+        *("Sandboxes", "409 `too_many_fork_bytes`", "the budget of tapes"),
     ),
     (
         *("getTape", 409, "cannot_mask: the tape cannot be redacted: .*"),
