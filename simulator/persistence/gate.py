@@ -2,7 +2,6 @@
 loop."""
 
 import asyncio
-import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -10,12 +9,10 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 
 from simulator.domain.model.delivery_attempts import AttemptResult, OutgoingRequest
 from simulator.persistence.errors import LeaseLost, StoreError, WriteFailed
-from simulator.persistence.storage import Storage
+from simulator.persistence.storage import Storage, call_waiting
 from simulator.runtime.courier import Sender
 
 Act = Callable[[], None]
-
-_LOG = logging.getLogger(__name__)
 
 
 class Gate:
@@ -119,7 +116,7 @@ class Gate:
             return
         self._durable += 1
         while self._waiting and self._waiting[0][0] <= self._durable:
-            _call(self._waiting.popleft()[1])
+            call_waiting(self._waiting.popleft()[1])
 
     def close_for(self, error: StoreError) -> None:
         """Close after an error of the store, in the event loop."""
@@ -129,16 +126,8 @@ class Gate:
         if isinstance(error, LeaseLost):
             waiting, self._waiting = self._waiting, deque()
             for _, _, refuse in waiting:
-                _call(refuse)
+                call_waiting(refuse)
         self._on_failure(error)
-
-
-def _call(act: Act) -> None:
-    """Call a function whose errors must not block the others."""
-    try:
-        act()
-    except Exception:
-        _LOG.exception("A task that waited for a commit failed")
 
 
 class GatedSender:

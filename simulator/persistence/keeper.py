@@ -52,14 +52,6 @@ class _Tracked:
     last_serial: int = 0
 
 
-@dataclass(slots=True)
-class _Prepared:
-    """The life of a sandbox that is about to begin, and how many entries of its tape are written."""
-
-    life: Life
-    entries: int
-
-
 class StoreKeeper(Keeper[LiveSandbox]):
     """A `Keeper` with a store. Its `gate` closes when something cannot be stored."""
 
@@ -67,17 +59,19 @@ class StoreKeeper(Keeper[LiveSandbox]):
         self._store = store
         self._gate = gate
         self._tracked: dict[LiveSandbox, _Tracked] = {}
-        self._prepared: WeakKeyDictionary[LiveSandbox, _Prepared] = WeakKeyDictionary()
+        self._prepared: WeakKeyDictionary[LiveSandbox, tuple[Life, int]] = WeakKeyDictionary()
+        """The lives of sandboxes that are about to begin, and how many entries of their tapes are written."""
 
     def begin(self, live: LiveSandbox) -> None:
         """Write the beginning of a life, and the entries that are already on its tape. Raises `StoreError`."""
-        prepared = self._prepared.pop(live, None)
+        life, written = self._prepared.pop(live, (None, 0))
+        writer = self._store.writer
         with self._gate.whole():
-            if prepared is None:
-                self._store.writer.new_life(live.id, written_line(head_of(live)))
+            if life is None:
+                writer.new_life(live.id, written_line(head_of(live)))
             else:
-                self._store.writer.keep_life(prepared.life)
-            self.follow(live).add_all(live.tape.taken()[0 if prepared is None else prepared.entries :])
+                writer.keep_life(life)
+            self.follow(live).add_all(live.tape.taken()[written:])
             for mark in live.marks:
                 self._put(live, mark, mark.n)
 
@@ -125,13 +119,13 @@ class StoreKeeper(Keeper[LiveSandbox]):
         except BaseException:
             writer.abandon_life(life)
             raise
-        self._prepared[live] = _Prepared(life, len(entries))
+        self._prepared[live] = life, len(entries)
 
     def abandon(self, live: LiveSandbox) -> None:
         """See `Keeper`."""
         prepared = self._prepared.pop(live, None)
         if prepared is not None:
-            self._store.writer.abandon_life(prepared.life)
+            self._store.writer.abandon_life(prepared[0])
 
     def forget(self, live: LiveSandbox) -> None:
         """See `Keeper`."""

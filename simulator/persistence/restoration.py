@@ -17,7 +17,7 @@ from simulator.persistence.keeper import StoredMark, not_kept_errors, time_of
 from simulator.persistence.reader import Reader, Sandbox
 from simulator.persistence.replay.codec import Answered, BadTape, Began, entry_from
 from simulator.persistence.replay.differences import unbegun_of
-from simulator.persistence.replay.head import Head, MarkState, TakenTape, beginning_of, digests_of_marks
+from simulator.persistence.replay.head import End, Head, MarkState, TakenTape, beginning_of, digests_of_marks
 from simulator.persistence.replay.player import Player, RequestReplay
 from simulator.persistence.replay.proof import place_at
 from simulator.persistence.replay.rebuilding import Surroundings, nowhere, player_of
@@ -172,7 +172,8 @@ def kept_tape(reader: Reader, sandbox: str, replayer: RequestReplay) -> TakenTap
     _, latest = place_at(entries, Times(head.started, datetime.max.replace(tzinfo=UTC)), head.started)
     whole = msgspec.structs.replace(head, entries=len(entries))
     state, marks = _digests(reader, kept, replayer)
-    return TakenTape(whole, entries, 0, latest, unbegun_of(entries), state=state, marks=marks)
+    end = End(end=len(entries), now=latest, due=unbegun_of(entries), state=state, marks=marks)
+    return TakenTape(whole, entries, end)
 
 
 def _digests(reader: Reader, kept: Sandbox, replayer: RequestReplay) -> tuple[str, tuple[MarkState, ...]]:

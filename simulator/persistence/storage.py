@@ -15,11 +15,11 @@ from simulator.persistence.writer import Writer
 Done = Callable[[StoreError | None], object]
 
 
-def call_done(done: Done, error: StoreError | None) -> None:
-    """Call `done`, surviving its errors, since the thread must continue: the caller's event loop may be closed by
-    now."""
+def call_waiting(act: Callable[[], object]) -> None:
+    """Call what waited for a commit, surviving its errors, since the others must be called, too: its event loop may be
+    closed by now."""
     try:
-        done(error)
+        act()
     except Exception:
         logging.getLogger(__name__).exception("what waited for a commit failed")
 

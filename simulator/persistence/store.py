@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -28,7 +29,7 @@ from simulator.persistence.errors import RESTORE, Closed, Damaged, StoreError, r
 from simulator.persistence.reader import Reader
 from simulator.persistence.retention import Retention
 from simulator.persistence.schema import DATABASE, LIFE_SHIFT, SNAPSHOT_SHIFT, connect
-from simulator.persistence.storage import Done, call_done
+from simulator.persistence.storage import Done, call_waiting
 from simulator.persistence.writer import Keys, Statement, Writer
 
 Durability = Literal["process", "power"]
@@ -181,7 +182,7 @@ class Store:
             waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
             error = self._commit([one for batch, _ in waiting for one in batch])
         for _, done in waiting:
-            call_done(done, error)
+            call_waiting(partial(done, error))
 
     def _commit(self, batch: Sequence[Statement]) -> StoreError | None:
         if self._failure is None:

@@ -184,10 +184,6 @@ class Writer:
             self._write(_RAISE_FLOOR, *floor, checksum(life.sandbox, *floor, life.head), life.key)
             self._write(_GARBAGE, "entries", *entry_keys(life.key, last=life.floor), True)
 
-    def write_part(self, key: int, name: str, data: bytes) -> None:
-        """Add a part of a snapshot."""
-        self._write("INSERT INTO parts VALUES (?, ?, ?, ?)", key, name, checksum(name, data), data)
-
     def write(self, statements: Iterable[Statement]) -> None:
         """Add statements from another module."""
         for statement in statements:
@@ -223,18 +219,15 @@ class SnapshotWriter:
         self._writer = writer
         self._life = life
         self._key, self._n, self._bytes_up_to = life.open_snapshot, life.n, life.bytes_up_to
-        self._names: set[str] = set()
-        self._size = 0
+        self._count = self._size = 0
 
     def put(self, name: str, data: bytes) -> None:
-        """Add a part. Raises `ValueError` for a duplicate name."""
-        if not self._is_open():
-            return
-        if name in self._names:
-            raise ValueError(f"the snapshot has a part {name!r} already")
-        self._names.add(name)
-        self._size += len(data)
-        self._writer.write_part(part_keys(self._key)[0] + len(self._names), name, data)
+        """Add a part."""
+        if self._is_open():
+            self._count += 1
+            self._size += len(data)
+            row = part_keys(self._key)[0] + self._count, name, checksum(name, data), data
+            self._writer.write([("INSERT INTO parts VALUES (?, ?, ?, ?)", row)])
 
     def complete(self) -> bool:
         """Complete the snapshot with the parts added so far, and apply the retention rule. Return False when the life
@@ -242,7 +235,7 @@ class SnapshotWriter:
         if not self._is_open():
             return False
         snapshot = SnapshotSize(self._key, self._n, self._bytes_up_to, self._size)
-        self._writer.complete(self._life, snapshot, len(self._names))
+        self._writer.complete(self._life, snapshot, self._count)
         return True
 
     def _is_open(self) -> bool:

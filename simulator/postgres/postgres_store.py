@@ -10,7 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Generator, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from itertools import groupby
 from operator import itemgetter
 from time import monotonic
@@ -23,7 +23,7 @@ from simulator.persistence.errors import Closed, StoreError, WriteFailed
 from simulator.persistence.reader import Reader
 from simulator.persistence.retention import Retention
 from simulator.persistence.schema import LIFE_SHIFT
-from simulator.persistence.storage import Done, call_done
+from simulator.persistence.storage import Done, call_waiting
 from simulator.persistence.writer import Keys, Statement, Writer
 from simulator.postgres.address import PAUSE_S, TIMEOUT_S, DatabaseAddress, connect, is_outage, set_up, store_error
 
@@ -139,7 +139,7 @@ class PostgresStore:
             if self._failure is None:
                 self._failure = self._commit([one for batch in batches for one in batch.statements])
             for batch in batches:
-                call_done(batch.done, self._failure)
+                call_waiting(partial(batch.done, self._failure))
             with self._changed:
                 for _ in batches:
                     self._waiting.popleft()

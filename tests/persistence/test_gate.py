@@ -76,7 +76,7 @@ def test_a_failure_while_the_gate_opens_delays_no_other_client(caplog: pytest.Lo
     transport.write(b"a")
     store.requested[0](None)
     assert written.did == [b"a"]
-    assert "A task that waited for a commit failed" in caplog.text
+    assert "what waited for a commit failed" in caplog.text
 
 
 def test_bytes_and_the_end_of_a_connection_wait_for_the_commit_in_their_order() -> None:

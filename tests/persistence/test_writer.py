@@ -117,16 +117,6 @@ def test_a_name_that_is_no_text_is_refused_at_once(store: Store, use: Callable[[
     assert list(held(store)) == ["shop"]
 
 
-def test_a_part_has_its_name_once(store: Store) -> None:
-    store.writer.new_life("shop", b"")
-    snapshot = store.writer.begin_snapshot("shop")
-    snapshot.put("a", b"")
-    with pytest.raises(ValueError, match="has a part 'a' already"):
-        snapshot.put("a", b"other")
-    snapshot.complete()
-    store.commit()
-
-
 @pytest.mark.slow
 def test_entries_are_read_in_slices_from_anywhere(store: Store) -> None:
     store.writer.new_life("shop", b"")

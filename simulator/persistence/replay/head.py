@@ -75,30 +75,31 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TakenTape(NamedTuple):
-    """A tape at a moment; `left_out` inputs came when it was full. `now`, `due`, `ended`, `state` and `marks` are as in
-    `End`; None or empty when unknown. `former` are the secrets of former lives, `server` the server's."""
+    """A tape at a moment, its `end` without the `outside_digest`. `former` are the secrets of former lives, `server`
+    the server's."""
 
     head: Head
     entries: list[Entry]
-    left_out: int
-    now: datetime | None = None
-    due: Due | None = None
-    ended: Ending = ""
+    end: End
     former: tuple[Secrets, ...] = ()
     server: tuple[str, ...] = ()
-    state: str = ""
-    marks: tuple[MarkState, ...] = ()
 
 
 def taken(live: LiveSandbox, now: datetime | None = None, ended: Ending = "") -> TakenTape:
     """Return the tape of a sandbox up to now, or of a life that `ended` at the time `now`. It can be read in a
     thread."""
     entries, left_out = live.tape.taken(), live.tape.left_out
-    due = None if left_out else unbegun(live)
-    head, at = head_of(live, len(entries)), now or live.clock.now()
-    state = "" if left_out else state_digest(live)
-    server, marks = tuple(live.server_secrets), digests_of_marks(live)
-    return TakenTape(head, entries, left_out, at, due, ended, live.former_secrets.generations, server, state, marks)
+    end = End(
+        end=len(entries),
+        left_out=left_out,
+        now=now or live.clock.now(),
+        due=None if left_out else unbegun(live),
+        ended=ended,
+        state="" if left_out else state_digest(live),
+        marks=digests_of_marks(live),
+    )
+    head, server = head_of(live, len(entries)), tuple(live.server_secrets)
+    return TakenTape(head, entries, end, live.former_secrets.generations, server)
 
 
 def digests_of_marks(live: LiveSandbox) -> tuple[MarkState, ...]:

@@ -22,7 +22,7 @@ from typing import Any, Final
 import msgspec
 
 from simulator.persistence.replay.codec import written_line
-from simulator.persistence.replay.head import MarkState, TakenTape, taken
+from simulator.persistence.replay.head import End, MarkState, TakenTape, taken
 from simulator.persistence.replay.player import Player, RequestReplay
 from simulator.persistence.replay.proof import player_for
 from simulator.persistence.replay.rebuilding import nowhere
@@ -182,7 +182,7 @@ def _lines(tape: TakenTape, replayer: RequestReplay) -> Iterator[bytes | None]:
     (read,) = read_tapes(masked)
     assert not read.damage, read.damage
     yield None
-    yield from _played(read, tape, replayer)
+    yield from _played(read, replayer)
 
 
 @lru_cache(maxsize=1)
@@ -198,14 +198,15 @@ def _document_of(entry: Entry) -> Any:
     return entry.document if isinstance(entry, InboxProgrammed) else None
 
 
-def _played(masked: ReadTape, tape: TakenTape, replayer: RequestReplay) -> Iterator[bytes | None]:
+def _played(masked: ReadTape, replayer: RequestReplay) -> Iterator[bytes | None]:
     """Yield the lines that result from the masked inputs."""
+    assert masked.end is not None, "only a damaged tape has no end"
     head = msgspec.structs.replace(masked.head, masked=True)
     player = player_for(head, replayer, nowhere())
-    marks = _marks_here(player, tape)
+    marks = _marks_here(player, masked.end)
     for entry in masked.entries:
         player.play(entry)
-        marks += _marks_here(player, tape)
+        marks += _marks_here(player, masked.end)
         yield None
     player.end()
     made = taken(player.live)
@@ -214,17 +215,15 @@ def _played(masked: ReadTape, tape: TakenTape, replayer: RequestReplay) -> Itera
             "a secret of it is also something else, such as an account: requests are answered otherwise, or "
             "other callbacks or webhooks are sent"
         )
-    whole, now = msgspec.structs.replace(head, entries=len(made.entries)), masked.end.now if masked.end else None
-    due = None if tape.left_out else made.due
-    state = made.state if tape.state else ""
-    yield from tape_lines(
-        TakenTape(whole, made.entries, tape.left_out, now, due, tape.ended, state=state, marks=tuple(marks))
-    )
+    due = None if masked.end.left_out else made.end.due
+    state = made.end.state if masked.end.state else ""
+    end = msgspec.structs.replace(masked.end, end=len(made.entries), due=due, state=state, marks=tuple(marks))
+    yield from tape_lines(TakenTape(msgspec.structs.replace(head, entries=end.end), made.entries, end))
 
 
-def _marks_here(player: Player, tape: TakenTape) -> list[MarkState]:
+def _marks_here(player: Player, end: End) -> list[MarkState]:
     """Return the marks at the player's place, with the digest of the state from the masked inputs."""
-    here = [one for one in tape.marks if one.n == player.place]
+    here = [one for one in end.marks if one.n == player.place]
     state = state_digest(player.live) if here else ""
     return [msgspec.structs.replace(one, state=state) for one in here]
 

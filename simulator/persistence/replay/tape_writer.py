@@ -5,8 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Final
 
+from msgspec.structs import replace
+
 from simulator.persistence.replay.codec import Numbers, entry_line, written_line
-from simulator.persistence.replay.head import End, MarkState, TakenTape
+from simulator.persistence.replay.head import MarkState, TakenTape
 from simulator.persistence.tape.entries import Entry, InboxCleared, InboxReceived, RequestBegan, RequestShown
 
 _LEVEL: Final = 6
@@ -33,18 +35,7 @@ def tape_lines(tape: TakenTape) -> Iterator[bytes]:
     """Yield a tape line by line, with line ends, including all secrets on it."""
     yield written_line(tape.head)
     yield from entry_lines(tape.entries)
-    yield written_line(
-        End(
-            end=len(tape.entries),
-            left_out=tape.left_out,
-            now=tape.now,
-            due=tape.due,
-            ended=tape.ended,
-            state=tape.state,
-            marks=tape.marks,
-            outside=outside_digest(tape.entries, tape.marks),
-        )
-    )
+    yield written_line(replace(tape.end, outside=outside_digest(tape.entries, tape.end.marks)))
 
 
 def outside_digest(entries: Iterable[Entry], marks: Iterable[MarkState]) -> str:
