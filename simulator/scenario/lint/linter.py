@@ -8,33 +8,8 @@ from collections.abc import Iterable, Mapping
 from datetime import timedelta
 
 from simulator.domain.model.scenario import Scenario
-from simulator.scenario.lint.conditions import (
-    COMPARISONS_MAX,
-    When,
-    lint_conditions,
-    lint_order,
-    subject_of,
-    when_of,
-)
-from simulator.scenario.lint.idle_parts import (
-    lint_counts,
-    lint_idle,
-    lint_inboxes,
-    lint_payment,
-    lint_timelines,
-    lint_variants,
-)
+from simulator.scenario.lint import conditions, idle_parts, start
 from simulator.scenario.lint.rule_matches import lint_products, lint_request
-from simulator.scenario.lint.start import (
-    lint_adjustments,
-    lint_codes,
-    lint_fault_waits,
-    lint_network,
-    lint_schedule,
-    lint_secrets,
-    lint_targets,
-    lint_waits,
-)
 from simulator.scenario.reading.load import load_object
 from simulator.scenario.reading.nodes import Document, Problem, ProblemReport
 from simulator.scenario.reading.value_reader import ValueReader
@@ -49,36 +24,36 @@ def lint(document: Document, found: Iterable[Problem], scenario: Scenario | None
     report = ProblemReport(found, document.source)
     root = ValueReader.of(document.root, report)
     timelines = None if scenario is None else scenario.timelines
-    comparisons = COMPARISONS_MAX
+    comparisons = conditions.COMPARISONS_MAX
     for section in DEFINITIONS:
         items = root[section].items()
-        rules = [(item, when) for item in items if (when := when_of(item)) is not None]
+        rules = [(item, when) for item in items if (when := conditions.when_of(item)) is not None]
         for item in items:
             _lint_then(section, item, timelines)
         for item, when in rules:
             _lint_when(section, item, when, scenario)
-        comparisons = lint_order(rules, comparisons)
+        comparisons = conditions.lint_order(rules, comparisons)
     for section, rule in (added for item in root["schedule"].items() for added in added_rules(item)):
         _lint_then(section, rule, timelines)  # it precedes all others, so no other rule hides it
-        if (when := when_of(rule)) is not None:
+        if (when := conditions.when_of(rule)) is not None:
             _lint_when(section, rule, when, scenario)
     for _, outcome in root["magic"]["outcomes"].entries():
         for section in DEFINITIONS:
             _lint_outcome(section, outcome[section], timelines, root["magic"]["then"])
-    lint_timelines(root)
-    lint_inboxes(root)
-    lint_schedule(root)
+    idle_parts.lint_timelines(root)
+    idle_parts.lint_inboxes(root)
+    start.lint_schedule(root)
     for item in root["expect"].items() if scenario is not None else ():
         assert scenario is not None, "asked above"
         if item["payments"].is_mapping and item["payments"].is_valid:
-            lint_products("payments", subject_of(item["payments"]), scenario)
-    lint_secrets(root)
-    lint_codes(root)
-    lint_adjustments(root)
-    lint_network(root)
-    lint_targets(root)
+            lint_products("payments", conditions.subject_of(item["payments"]), scenario)
+    start.lint_secrets(root)
+    start.lint_codes(root)
+    start.lint_adjustments(root)
+    start.lint_network(root)
+    start.lint_targets(root)
     if scenario is not None and scenario.clock.mode == "manual":
-        lint_waits(root, scenario.limits)
+        start.lint_waits(root, scenario.limits)
     return report.problems()
 
 
@@ -93,32 +68,32 @@ def rule_findings(
     clock."""
     report = ProblemReport()
     item = ValueReader.of(load_object(data, "rule").root, report)
-    if (when := when_of(item)) is not None:
+    if (when := conditions.when_of(item)) is not None:
         _lint_when(section, item, when, None)
     _lint_then(section, item, None)
     if is_manual and section == "faults":
-        lint_fault_waits(item, timeout)
+        start.lint_fault_waits(item, timeout)
     return report.problems()
 
 
 def _lint_then(section: str, item: ValueReader, timelines: Timelines | None) -> None:
-    lint_counts(item)
+    idle_parts.lint_counts(item)
     _lint_outcome(section, item, timelines)
 
 
 def _lint_outcome(
     section: str, item: ValueReader, timelines: Timelines | None, usual: ValueReader | None = None
 ) -> None:
-    lint_variants(item["then"])
+    idle_parts.lint_variants(item["then"])
     if section == "payments":
-        lint_payment(item, timelines, usual)
+        idle_parts.lint_payment(item, timelines, usual)
     if section == "faults":
         for branch in branches(item["then"]):
-            lint_idle(branch.then)
+            idle_parts.lint_idle(branch.then)
 
 
-def _lint_when(section: str, item: ValueReader, when: When, scenario: Scenario | None) -> None:
-    lint_conditions(when)
+def _lint_when(section: str, item: ValueReader, when: conditions.When, scenario: Scenario | None) -> None:
+    conditions.lint_conditions(when)
     if section == "faults":
         lint_request(item, when)
     elif scenario is not None:

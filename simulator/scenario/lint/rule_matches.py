@@ -147,17 +147,11 @@ class _Need(msgspec.Struct, frozen=True):
     has: Callable[[Product], bool]
     code: str
     lacks: str
-    others: str
-
-    def hint(self, catalog: Catalog) -> str:
-        """Return the products that have the property."""
-        able = [one.code for one in catalog.products.values() if self.has(one)]
-        return self.others.format(_some(able)) if able else ""
 
 
-BILLS = _Need(lambda product: product.bill is not None, "no_bills", "{} has no bills", "; {} have them")
+BILLS = _Need(lambda product: product.bill is not None, "no_bills", "{} has no bills")
 NEEDS: Mapping[str, _Need] = {
-    "voids": _Need(lambda product: product.voidable, "not_voidable", "payments of {} cannot be voided", "; {} can"),
+    "voids": _Need(lambda product: product.voidable, "not_voidable", "payments of {} cannot be voided"),
     "bills": BILLS,
 }
 
@@ -179,7 +173,7 @@ def _lint_sold(section: str, one: Alternative, scenario: Scenario) -> None:
     above = next((each.at for each in one.whole if each.key == ABOVE_OUTSTANDING), None)
     if matched and above is not None and not any(map(BILLS.has, matched)):
         lacks = BILLS.lacks.format(_some([each.code for each in matched]))
-        above.problem(BILLS.code, f"nothing is outstanding: {lacks}{BILLS.hint(catalog)}")
+        above.problem(BILLS.code, f"nothing is outstanding: {lacks}")
         return
     takes_prices = scenario.assume.get("price-amount") == "taken"
     amount = next((each for each in one.own if each.key == ("amount", "")), None)
@@ -194,11 +188,11 @@ def _lint_need(need: _Need, entry: ValueReader, matched: list[Product], catalog:
     lacking = {one.code for one in found if not need.has(one)}
     for value in named:
         if value.text() in lacking:
-            text = f"nothing matches: {need.lacks.format(value.text())}{need.hint(catalog)}"
+            text = f"nothing matches: {need.lacks.format(value.text())}"
             value.problem(need.code, text)
     if not named and not any(map(need.has, matched)):
         lacks = need.lacks.format(_some([one.code for one in matched])) if matched else "no product matches"
-        entry.problem(need.code, f"nothing matches: {lacks}{need.hint(catalog)}")
+        entry.problem(need.code, f"nothing matches: {lacks}")
         return True
     return bool(lacking)
 

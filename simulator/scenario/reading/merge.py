@@ -78,12 +78,12 @@ def _changed(section: str, base: Node, over: list[Node], report: ProblemReport) 
         labels = _labels(node, keys)
         found = [[place for place in places.get(label, ()) if place not in gone] for label in labels]
         named = next(filter(None, found), [])
-        is_removal = child(node, REMOVE) is not None
-        if is_removal and not _is_valid_removal(node, (section, at), report):
-            continue
-        if is_removal and not all(found):
-            label = labels[found.index([])]
-            _report_unknown(label, node, (section, at), base, report, is_gone=label in places)
+        removal = child(node, REMOVE)
+        is_removal = removal is not None and removal.value is True  # the schema reports other values
+        is_alone = isinstance(node.value, dict) and node.value.keys() <= {REMOVE, *keys}
+        if is_removal and not (labels and all(found) and is_alone):
+            unknown = labels[found.index([])] if labels and is_alone else None
+            _refuse_removal(node, unknown, (section, at), base, report)
             continue
         if not named:
             new.append(node)
@@ -99,37 +99,22 @@ def _labels(node: Node, keys: tuple[str, ...]) -> list[Label]:
     return [(key, node.value) for key, node in found if node is not None and isinstance(node.value, str) and node.value]
 
 
-def _is_valid_removal(node: Node, path: Path, report: ProblemReport) -> bool:
-    """Return True for an item with a valid `remove` and a name, and no other keys; report other items."""
-    assert isinstance(node.value, dict)
-    keys, found = CHANGEABLE[str(path[0])][0], node.value[REMOVE]
-    other = next((key for key in node.value if key not in (REMOVE, *keys)), None)
-    if found.value is not True:
-        report.add(found.position, (*path, REMOVE), "unknown_value", f"{shown(found.value)} is not true")
-    elif other is not None:
-        text = f"{shown(other)} beside 'remove' has no effect; without 'remove' the item replaces the inherited one"
-        report.add(node.keys[other], (*path, other), "misplaced", text)
-    elif not _labels(node, keys):
-        text = f"an item is removed by its {' or '.join(keys)}, which is text"
-        report.add(found.position, path, "missing_key", text)
-    else:
-        return True
-    return False
-
-
-def _report_unknown(label: Label, node: Node, path: Path, base: Node, report: ProblemReport, *, is_gone: bool) -> None:
-    """Report a removal of a name that no inherited item has, or of an item that is gone."""
-    (key, text), found = label, child(node, label[0])
+def _refuse_removal(node: Node, label: Label | None, path: Path, base: Node, report: ProblemReport) -> None:
+    """Report a removal without a name or with other keys, or of a name that no inherited item has, or has any more."""
+    section = str(path[0])
+    keys, _ = CHANGEABLE[section]
+    found = child(node, REMOVE if label is None else label[0])
     assert found is not None
-    if is_gone:
-        message = f"another item replaces or removes the {key} {shown(text)} already"
-        report.add(found.position, (*path, key), "duplicate", message)
+    if label is None:
+        text = f"an item with 'remove' has nothing else but its {' or '.join(keys)}, which is text"
+        report.add(found.position, path, "misplaced", text)
         return
+    key, text = label
     of_section = {name: [_labels(item, (key,)) for item in _items(child(base, name))] for name in CHANGEABLE}
-    others = [name for name, labels in of_section.items() if name != path[0] and [label] in labels]
-    known = [name for labels in of_section[str(path[0])] for _, name in labels]
+    others = [name for name, labels in of_section.items() if name != section and [label] in labels]
+    known = [name for labels in of_section[section] for _, name in labels if name != text]
     hint = f" (there is one in {' and '.join(others)})" if others else suggestion(text, known)
-    message = f"there is no inherited item in {path[0]} with the {key} {shown(text)}{hint}"
+    message = f"there is no inherited item in {section} with the {key} {shown(text)}{hint}"
     report.add(found.position, (*path, key), "unknown_name", message)
 
 

@@ -38,10 +38,6 @@ _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}", re.ASCII)
 
 def headers(section: ValueReader) -> tuple[tuple[str, str], ...]:
     """Return names and values as written. Names that HTTP or the simulator itself uses are reported."""
-    return tuple(_valid(section))
-
-
-def _valid(section: ValueReader) -> Iterator[tuple[str, str]]:
     seen: set[str] = set()
     for name, entry in section.entries():
         lower = name.lower()
@@ -52,7 +48,7 @@ def _valid(section: ValueReader) -> Iterator[tuple[str, str]]:
         elif lower in seen:
             _refuse(section, entry, "duplicate", f"the header {shown(name)} is written twice")
         seen.add(lower)
-        yield name, entry.text()
+    return tuple((name, entry.text()) for name, entry in section.entries())
 
 
 def _refuse(section: ValueReader, entry: ValueReader, code: str, message: str) -> None:
