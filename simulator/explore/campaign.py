@@ -23,9 +23,6 @@ from simulator.explore.trials import (
 )
 
 STORMS_AT_ONCE = 8
-STORM_FINDINGS_MAX = 20
-"""Storms end after this number of findings, which are enough to work on."""
-
 SILENT_BATCHES_MAX = 50
 """Storms end after this number of batches in a row without a new storm, since all have been drawn."""
 
@@ -134,8 +131,6 @@ class Campaign:
                 if not verdict.survived and not self._is_over:
                     self._settle_storm(trial.faults, verdict)
             self._trials.tapes.clear()
-            if self.report.of_storms >= STORM_FINDINGS_MAX:
-                return
 
     def _is_new(self, faults: Faults, known: set[frozenset[str]]) -> bool:
         """Return False for a set of faults that was drawn before or that includes the faults of a finding."""

@@ -176,9 +176,6 @@ def when_of(order: OrderKey) -> dict[str, Any]:
 
 
 UNIT_WALL_S: Final = 1.0
-CALLBACKS_MAX: Final = 2
-"""An answer is delayed past the first callback, the second or the last."""
-
 TOPUP: Final = {"method": "POST", "path": "/v2/topup"}
 NO_TIMEOUT: Final = {"limits": {"integration_timeout": None}}
 """Disables the integration timeout. Under a fast clock, whose seconds are short, a late answer would become a 504."""
@@ -231,13 +228,13 @@ def _unit_s(rate: float) -> float:
 
 
 def _late_answers(payment: ObservedPayment, unit_s: float) -> Iterator[Fault]:
-    """Yield delays of the answer to a payment: past the first callback, which comes at once, or past one, two or all
-    callbacks that come later."""
+    """Yield delays of the answer to a payment: past the first callback, which comes at once, or past one or
+    more callbacks that come later."""
     count = len(payment.callbacks)
     during = f"the first callback of {payment_name(payment)} during its request"
     milder: tuple[Fault, ...] = (_late(payment, during, 0.5 * unit_s, _paced(payment.steps, unit_s, begin=0)),)
     yield from milder
-    for behind in sorted({*range(1, min(count, CALLBACKS_MAX) + 1), count}):
+    for behind in range(1, count + 1):
         words = f"answer to {payment_name(payment)} late, after {_callbacks(behind, count)}"
         fault = _late(payment, words, (behind + 0.5) * unit_s, _paced(payment.steps, unit_s))
         yield replace(fault, milder=milder)

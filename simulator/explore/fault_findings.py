@@ -178,11 +178,6 @@ class ExplorationReport:
         """Return the number of single faults that did not apply, since the command behaved differently in that run."""
         return sum(1 for one in self.results.values() if one.survived and not one.is_triggered)
 
-    @property
-    def of_storms(self) -> int:
-        """Return the number of findings from storms."""
-        return sum(1 for one in self.findings if one.is_of_storm)
-
     def is_reported(self, faults: Faults, verdict: RunVerdict) -> bool:
         """Return whether findings with a subset of these faults have reported all failures of this verdict."""
         words = words_of(faults)

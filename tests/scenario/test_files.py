@@ -204,7 +204,7 @@ def test_an_unclosed_bracket_is_reported_where_it_opens(tmp_path: Path, text: st
         ("a: {b: 1,\n  - c}\n", "2:3: syntax"),
         ("a: {b: 1 c: 2}\nd: {}\n", "1:11: syntax"),
         ("a:\n\tb: 1\n", "2:1: syntax"),
-        ('a: "one\n  two"\nb: [\n', "4:1: syntax"),
+        ('a: "one\n  two"\nb: [\n', "3:4: syntax"),
         ("a: }\n", "1:4: syntax"),
     ],
 )

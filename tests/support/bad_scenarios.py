@@ -170,7 +170,6 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         ["2:55: timeline"],
     ),
     ("an empty named timeline", "timelines: { slow: [] }\n", ["1:20: out_of_range"]),
-    ("a timeline without a name", 'timelines: { "": [{ status: Failed }] }\n', ["1:14: out_of_range"]),
     (
         "a timeline that there is not",
         "timelines: { slow: [{ status: Failed }] }\npayments: [{ then: slwo }]\n",

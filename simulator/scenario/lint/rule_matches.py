@@ -29,8 +29,6 @@ from simulator.scenario.reading.value_reader import ValueReader
 from simulator.scenario.sections.matchers import AMOUNT, BODY_FACTS, PATH, number
 from simulator.scenario.sections.rule_sections import listed_values
 
-LISTED_MAX = 3
-
 FIELDS_COUNTED = BODY_FACTS | {"trxid"}  # values of `per` that only some endpoints have
 FIELDS = {"new": "refid"}  # facts whose field has another name
 
@@ -131,10 +129,7 @@ def _lacking(possible: list[Endpoint], name: str, is_query: bool = False) -> str
     if hint := suggestion(name, {known for one in possible for known in _members(one, is_query)}):
         return text + hint
     having = sorted(str(one) for one in endpoints() if name in _members(one, is_query))
-    more = " and others" if len(having) > LISTED_MAX else ""
-    return (
-        f"{text}; {', '.join(having[:LISTED_MAX])}{more} {'have' if len(having) > 1 else 'has'} it" if having else text
-    )
+    return f"{text}; {_some(having)} {'have' if len(having) > 1 else 'has'} it" if having else text
 
 
 NAMED_MAX = 6

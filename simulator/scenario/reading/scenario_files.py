@@ -46,7 +46,6 @@ OWN_FILE = Bounds(
 )  # also files of `--scenarios`: clients name them, the owner writes them
 
 
-NAME_CHARS_MAX = 500
 LISTED_MAX = 1000
 SUFFIXES = (".yaml", ".yml")
 TAPE_SUFFIXES = (".tape",)
@@ -142,8 +141,7 @@ class ScenarioFolder(msgspec.Struct, frozen=True):
     def _confined(self, name: str, suffixes: tuple[str, ...] = SUFFIXES) -> FilePath:
         path = PurePosixPath(name)
         if (
-            len(name) > NAME_CHARS_MAX
-            or not name.isprintable()
+            not name.isprintable()
             or "\\" in name
             or not name.endswith(suffixes)
             or path.is_absolute()

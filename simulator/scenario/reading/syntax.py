@@ -37,6 +37,10 @@ def mistake(text: str, error: Any, loader: Any) -> Mistake | None:
         return _at(quote, f"this quote is closed only on line {mark.line + 1}, and more text follows there")
     if error.context in _FLOWS and error.context_mark.line < mark.line:
         return _at(error.context_mark, f"this {text[error.context_mark.index]!r} is never closed")
+    before = text[: mark.index].rstrip()
+    if error.context == "while parsing a flow node" and before[-1:] in ("[", "{"):
+        start = len(before) - (before.rfind("\n") + 1)
+        return Mistake(before.count("\n") + 1, start, f"this {before[-1]!r} is never closed")
     lines, line, column = text.split("\n"), mark.line + 1, mark.column + 1
     for number in range(max(1, line - 2), min(line, len(lines)) + 1):
         if (found := odd_blank(lines[number - 1])) is not None:

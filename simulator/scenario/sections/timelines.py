@@ -87,7 +87,6 @@ STATUSES: Mapping[str, Status] = {
     name: status for status, name in STATUS_NAMES.items() if status is not Status.REFUNDED
 }
 TEXTS = ("remarks", "sn", "pin", "note", "voucherlink")
-NAME_MAX = 100
 TIMES = ("after", "at", "requery")
 
 Timelines = Mapping[str, tuple[Step, ...]]
@@ -96,9 +95,6 @@ NO_TIMELINES: Timelines = MappingProxyType({})
 
 def timelines(section: ValueReader) -> Timelines:
     """Return the timelines that rules may name."""
-    for name, entry in section.entries():
-        if not 0 < len(name) <= NAME_MAX:
-            entry.problem("out_of_range", f"the name of a timeline has 1 to {NAME_MAX} characters", at_key=True)
     return MappingProxyType({name: steps(entry) for name, entry in section.entries()})
 
 
