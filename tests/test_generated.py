@@ -21,7 +21,6 @@ SOURCES = tuple(f"<!-- Generated from {folder}" for folder in ("contracts/", "si
 PAGES = [name for name in GENERATED if name.endswith(".md") and name not in (IN_PART, *ONE_PART)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", GENERATED)
 def test_a_generated_file_is_up_to_date(name: str) -> None:
     assert (ROOT / name).read_text("utf-8") == GENERATED[name](), f"{name} is stale: run make docs"
