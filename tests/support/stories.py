@@ -222,7 +222,7 @@ def holds(p: Player) -> None:
     )
     p.pay("order-7001")
     p.advance()
-    p.sim("GET", f"{DEFAULT}/holds?wait_for=2")
+    p.sim("GET", f"{DEFAULT}/holds?wait_for=1")
     p.sim("POST", f"{DEFAULT}/holds/told/release", {"count": 1})
     p.sim("POST", f"{DEFAULT}/holds/told/release")
 
