@@ -3,7 +3,6 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
 from simulator.domain.errors import Busy
@@ -77,18 +76,29 @@ class Delays:
     """Waits of a number of seconds each. Ending the delays resumes all of them at once."""
 
     def __init__(self) -> None:
-        self._ended = asyncio.Event()
+        self._waiting: set[asyncio.Future[None]] = set()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait `seconds`, or until the delays are ended."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._ended.wait()
+        """Wait `seconds`, or until the delays are ended. Needs no task, in which a request does not begin."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[None] = loop.create_future()
+        timer = loop.call_later(seconds, _end, future)
+        self._waiting.add(future)
+        try:
+            await future
+        finally:
+            timer.cancel()
+            self._waiting.discard(future)
 
     def end(self) -> None:
         """End all delays."""
-        self._ended.set()
-        self._ended = asyncio.Event()
+        for future in self._waiting:
+            _end(future)
+
+
+def _end(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 WAITERS_MAX = 100
