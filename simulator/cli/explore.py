@@ -32,7 +32,7 @@ from simulator.explore.runs import CannotRun, Setting, Workers
 from simulator.explore.trials import AsksNothing, BaselineFails, Trials
 from simulator.options import LOOPBACK, Options
 from simulator.scenario.library import load_scenario
-from simulator.server.uvicorn_server import host_for_clients
+from simulator.server.serve import host_for_clients
 from simulator.shortened import whole_line
 
 ACTIVE = "active"

@@ -21,7 +21,7 @@ from simulator.cli.values import WILDCARDS, Span, TokenFile
 from simulator.control.access import Guard
 from simulator.options import CONTROL_PATH
 from simulator.scenario.library import problems
-from simulator.server.uvicorn_server import CannotListen, Server, make_server
+from simulator.server.serve import CannotListen, Server, make_server
 from simulator.shortened import whole_line
 from simulator.staging.proxy.app import CALLBACKS_PATH, Proxy, wall_clock
 from simulator.staging.proxy.recording import Recording, UnusableScenario

@@ -26,7 +26,7 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.operations import DRAINING, REBUILDING, STARTING, STOPPING
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.reading.nodes import ScenarioError
-from simulator.server.uvicorn_server import CannotListen, Server, host_for_clients, make_server
+from simulator.server.serve import CannotListen, Server, host_for_clients, make_server
 
 if TYPE_CHECKING:
     from simulator.persistence.data_folder import DataFolder

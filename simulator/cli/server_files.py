@@ -18,7 +18,7 @@ from simulator.cli.values import token_of
 from simulator.control.access import FILE_BYTES_MAX, Token, parsed_tokens
 from simulator.runtime.background import in_background
 from simulator.server.regular_files import content_of
-from simulator.server.uvicorn_server import Server
+from simulator.server.serve import Server
 
 if TYPE_CHECKING:
     import ssl

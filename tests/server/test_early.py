@@ -8,7 +8,7 @@ import pytest
 
 from simulator.server import early
 from simulator.server.early import EarlyAnswers
-from simulator.server.uvicorn_server import listen
+from simulator.server.serve import listen
 
 HELD = b"GET /v2/balance HTTP/1.1\r\nHost: x\r\n\r\n"
 PROBE = b"GET /ready HTTP/1.1\r\nHost: x\r\n\r\n"

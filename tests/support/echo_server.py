@@ -13,8 +13,8 @@ from simulator.server.http_limits import HttpLimits
 from simulator.server.responder import Message
 from simulator.server.responder import Responder as Connection
 from simulator.server.responder import responder_of as connection_of
+from simulator.server.serve import make_server
 from simulator.server.tls import TlsSettings
-from simulator.server.uvicorn_server import make_server
 from tests.support.client import Response
 from tests.support.connections import hang_up
 
