@@ -146,11 +146,11 @@ def _import(place: str, file: Path, *, replaces: bool) -> None:
 def _refuse_what_cannot_go_on(file: Path) -> None:
     """Rebuild the sandbox of a file first, since a folder with a sandbox that cannot be rebuilt is not served."""
     with exported_reader(file) as reader:
-        (sandbox,) = reader.sandboxes()
-        if is_sandbox_id(sandbox.name):
+        (life,) = reader.lives()
+        if is_sandbox_id(life.sandbox):
             found = list(obstacles(reader, _replayer()))
         else:
-            found = [f"{sandbox.name[:80]!r} is the id of no sandbox: export it again"]
+            found = [f"{life.sandbox[:80]!r} is the id of no sandbox: export it again"]
     if found:
         raise CannotStart(f"{file}: {found[0]}")
 
@@ -194,7 +194,7 @@ def _make_export(place: str, sandbox: str, made: Path, *, is_tape: bool, shows_s
         source, open_reader, write = place, transfer.database_reader, transfer.export_from_database
     with open_reader(source) as reader:
         where = "PostgreSQL" if _is_database(place) else place
-        _refuse_unknown([one.name for one in reader.sandboxes()], sandbox, where)
+        _refuse_unknown([one.sandbox for one in reader.lives()], sandbox, where)
         if not is_tape:
             write(source, sandbox, made, version=__version__)
             return

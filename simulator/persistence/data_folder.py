@@ -70,14 +70,14 @@ class DataFolder:
         keeper = StoreKeeper(self._store, self.gate)
         self._schedule = SnapshotSchedule(self._store, self.gate, app.sandboxes)
         restorer = Restorer(self._store.reader, app.replayer, app.surroundings(), app.scenario)
-        for sandbox in self._store.reader.sandboxes():
+        for life in self._store.reader.lives():
             try:
-                found = restorer.restore(sandbox)
+                found = restorer.restore(life)
             except CannotResume as error:
                 raise CannotResume(f"{self.path}: {error}") from None
             keeper.follow(found.player.live, found.last_serial)
             app.sandboxes.adopt(resume_after_restart(found.player, app.wall, found.left_at))
-            self.sandboxes.append(sandbox.name)
+            self.sandboxes.append(life.sandbox)
             for line in found.passed_over:
                 self._tell(f"{self.path}: a snapshot was passed over: {line}")
         app.sandboxes.keeper = keeper

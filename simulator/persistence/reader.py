@@ -40,24 +40,6 @@ class StoredEntry(NamedTuple):
     data: bytes
 
 
-class Sandbox(NamedTuple):
-    """A sandbox as committed. Its entries are those from `floor` + 1 to `n`. Its `life` is unique."""
-
-    name: str
-    life: int
-    head: bytes
-    floor: int
-    n: int
-
-
-class StoredSnapshot(NamedTuple):
-    """A complete snapshot after entry `n`, with its number of parts."""
-
-    key: int
-    n: int
-    parts: int
-
-
 class Rows(Protocol):
     """The rows that a statement selects, read one by one."""
 
@@ -79,14 +61,13 @@ class Reader:
         self._place = place
 
     def lives(self, sandbox: str | None = None) -> list[Life]:
-        """Return what a writer knows of all lives, or of one, oldest first. Raises `Damaged`."""
-        names = [sandbox] if sandbox is not None else [name for (name,) in self.rows("SELECT sandbox FROM lives")]
-        rows = [row for name in names for row in self.rows(_LIFE, name)]
-        return [self._life(*row) for row in sorted(rows)]
+        """Return the lives of all sandboxes by name, or of one, if it exists. Raises `Damaged`."""
+        found = [(sandbox,)] if sandbox is not None else self.rows("SELECT sandbox FROM lives ORDER BY sandbox")
+        return [self._life(*row) for (name,) in found for row in self.rows(_LIFE, name)]
 
     def _life(self, key: int, sandbox: str, floor: int, floor_bytes: int, head: bytes, crc: int) -> Life:
         if crc != checksum(sandbox, floor, floor_bytes, head):
-            raise self._damaged(f"{sandbox!r} of the table lives")
+            raise self._damaged(f"the head of sandbox {sandbox!r}")
         last = next(iter(self.rows(_LAST, *entry_keys(key))), (0, 0))
         life = Life(key, sandbox, head, floor, floor_bytes, *max(tuple(last), (floor, floor_bytes)))
         for name, n, note, found in self.rows(_MARKS, key):
@@ -96,35 +77,27 @@ class Reader:
         for snapshot, *row, found in self.rows(_SNAPSHOTS, key):
             if found != checksum(*row):
                 raise self._damaged(f"{snapshot!r} of the table snapshots")
-            life.snapshots.append(SnapshotSize(snapshot, *row[:3]))
+            life.snapshots.append(SnapshotSize(snapshot, *row))
         return life
 
-    def sandboxes(self) -> list[Sandbox]:
-        """Return all sandboxes, by name. Raises `Damaged`."""
-        return [self.sandbox(name) for (name,) in self.rows("SELECT sandbox FROM lives ORDER BY sandbox")]
-
-    def sandbox(self, name: str, life: int | None = None) -> Sandbox:
-        """Return a sandbox, which must have this `life` if given. Raises `NoSandbox` or `Damaged`."""
-        rows = self.rows(_LIFE, name)
-        if not rows:
-            raise NoSandbox(f"the store has no sandbox {name!r}")
-        key, _, floor, floor_bytes, head, crc = rows[0]
-        if life not in (None, key):
-            raise NoSandbox(f"the sandbox {name!r} was reset")
-        if crc != checksum(name, floor, floor_bytes, head):
-            raise self._damaged(f"the head of sandbox {name!r}")
-        ((last,),) = self.rows(f"SELECT max(id) & {LAST_ENTRY} FROM entries WHERE id BETWEEN ? AND ?", *entry_keys(key))
-        return Sandbox(name, key, head, floor, max(floor, last or 0))
+    def life(self, sandbox: str, key: int | None = None) -> Life:
+        """Return the life of a sandbox, which must have this `key` if given. Raises `NoSandbox` or `Damaged`."""
+        lives = self.lives(sandbox)
+        if not lives:
+            raise NoSandbox(f"the store has no sandbox {sandbox!r}")
+        if key not in (None, lives[0].key):
+            raise NoSandbox(f"the sandbox {sandbox!r} was reset")
+        return lives[0]
 
     def entries(self, sandbox: str, n: int = 1, life: int | None = None) -> Iterator[StoredEntry]:
         """Yield the entries from the `n`th on, which must be after the floor. Raises `NoSandbox` or `Damaged`."""
-        found = self.sandbox(sandbox, life)
+        found = self.life(sandbox, life)
         if n <= found.floor:
             raise NoSandbox(f"the entries of sandbox {sandbox!r} up to {found.floor} are not kept any more")
-        while rows := self._slice(*entry_keys(found.life, n)):
+        while rows := self._slice(*entry_keys(found.key, n)):
             for number, at_us, bytes_up_to, data, crc in rows:
                 if number != n:
-                    raise self._gap(sandbox, found.life, n)
+                    raise self._gap(sandbox, found.key, n)
                 if crc != checksum(number, at_us, bytes_up_to, data):
                     raise self._damaged(f"entry {n} of sandbox {sandbox!r}")
                 yield StoredEntry(n, at_us, data)
@@ -133,30 +106,22 @@ class Reader:
     def place(self, sandbox: str, count: int, apart: bytes, life: int | None = None) -> tuple[int, int]:
         """Return the number of the entry after which `count` entries have come, and the bytes up to it. Entries that
         begin with `apart` do not count, and belong to the entry before. Raises `NoSandbox`."""
-        found = self.sandbox(sandbox, life)
+        found = self.life(sandbox, life)
         if found.floor:
             raise NoSandbox(f"the first entries of sandbox {sandbox!r} are not kept any more")
-        keys = entry_keys(found.life, last=found.n)  # without what is committed meanwhile
+        keys = entry_keys(found.key, last=found.n)  # without what is committed meanwhile
         following = self.rows(_NEXT_ENTRY, *keys, len(apart), apart, count)
         n = (following[0][0] & LAST_ENTRY) - 1 if following else found.n
-        rows = self.rows("SELECT bytes_up_to FROM entries WHERE id = ?", entry_keys(found.life, n)[0])
+        rows = self.rows("SELECT bytes_up_to FROM entries WHERE id = ?", entry_keys(found.key, n)[0])
         if n and not rows:
-            raise self._gap(sandbox, found.life, n)
+            raise self._gap(sandbox, found.key, n)
         return n, rows[0][0] if n else 0
 
     def marks(self, sandbox: str) -> list[tuple[str, int, bytes]]:
         """Return name, entry and note of each mark, in the order of the entries. Raises `NoSandbox`."""
-        key = self.sandbox(sandbox).life
-        return [(name, n, note) for name, n, note, _ in self.rows(_MARKS, key)]
+        return [(name, n, note) for name, n, note, _ in self.rows(_MARKS, self.life(sandbox).key)]
 
-    def snapshots(self, sandbox: str) -> list[StoredSnapshot]:
-        """Return the complete snapshots, oldest first. Raises `NoSandbox` and `Damaged`."""
-        rows = self.rows(_SNAPSHOTS, self.sandbox(sandbox).life)
-        if any(crc != checksum(*row) for _, *row, crc in rows):
-            raise self._damaged(f"a snapshot of sandbox {sandbox!r}")
-        return [StoredSnapshot(key, n, parts) for key, n, _, _, parts, _ in rows]
-
-    def parts(self, snapshot: StoredSnapshot) -> Iterator[tuple[str, bytes]]:
+    def parts(self, snapshot: SnapshotSize) -> Iterator[tuple[str, bytes]]:
         """Yield name and data of each part of a snapshot. Raises `Damaged`, also when parts are missing."""
         count = 0
         for name, data, crc in self._stepped(_PARTS, *part_keys(snapshot.key)):

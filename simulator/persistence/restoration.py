@@ -14,7 +14,7 @@ from simulator.domain.model.instants import Times
 from simulator.domain.model.scenario import Scenario
 from simulator.persistence.errors import NoSandbox, StoreError
 from simulator.persistence.keeper import StoredMark, not_kept_errors, time_of
-from simulator.persistence.reader import Reader, Sandbox
+from simulator.persistence.reader import Reader
 from simulator.persistence.replay.codec import Answered, BadTape, Began, entry_from
 from simulator.persistence.replay.differences import unbegun_of
 from simulator.persistence.replay.head import End, Head, MarkState, TakenTape, beginning_of, digests_of_marks
@@ -27,6 +27,7 @@ from simulator.persistence.snapshot.document import BadSnapshot, snapshot_of
 from simulator.persistence.snapshot.restore import restored
 from simulator.persistence.tape.entries import Entry
 from simulator.persistence.tape.tape import Unread
+from simulator.persistence.writer import Life
 from simulator.runtime.marks import MARKS_MAX
 from simulator.runtime.sandboxes import is_sandbox_id
 from simulator.scenario.build import ScenarioCompiler
@@ -57,39 +58,39 @@ class Restorer:
         self._around = around
         self._known = [known]
 
-    def restore(self, kept: Sandbox) -> RestoredSandbox:
+    def restore(self, kept: Life) -> RestoredSandbox:
         """Return the sandbox. Raises `CannotResume`, and `StoreError` for unreadable data."""
         try:
             return self._restore(kept)
         except (BadTape, ScenarioError, DomainError) as error:
-            raise CannotResume(f"sandbox {kept.name!r} cannot be read: {error}") from None
+            raise CannotResume(f"sandbox {kept.sandbox!r} cannot be read: {error}") from None
         except (AssertionError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
             text = f"it cannot be played ({type(error).__name__}: {error})"
-            raise CannotResume(f"sandbox {kept.name!r} cannot be read: {text}; was it changed by hand?") from None
+            raise CannotResume(f"sandbox {kept.sandbox!r} cannot be read: {text}; was it changed by hand?") from None
 
-    def _restore(self, kept: Sandbox) -> RestoredSandbox:
+    def _restore(self, kept: Life) -> RestoredSandbox:
         head = head_from(kept.head)
-        if head.sandbox != kept.name or not is_sandbox_id(kept.name):
+        if head.sandbox != kept.sandbox or not is_sandbox_id(kept.sandbox):
             raise BadTape(f"its entries belong to sandbox {head.sandbox!r}")
         player, line, passed_over = self._begun(kept, head)
         left_at = self._play(player, kept, line)
-        marks = [_stored_mark(name, note) for name, _, note in self._reader.marks(kept.name)]
+        marks = [_stored_mark(name, note) for name, _, note in self._reader.marks(kept.sandbox)]
         if len(marks) > MARKS_MAX:
             raise BadTape(f"it has {len(marks)} marks, of which {MARKS_MAX} are allowed")
         marks.sort(key=lambda stored: stored.serial)
         player.live.marks.has(stored.mark for stored in marks)
         return RestoredSandbox(player, left_at, marks[-1].serial if marks else 0, passed_over)
 
-    def _begun(self, kept: Sandbox, head: Head) -> tuple[Player, int, list[str]]:
+    def _begun(self, kept: Life, head: Head) -> tuple[Player, int, list[str]]:
         """Return a player that has played all entries up to a line."""
         compiler, passed_over = self._compiler(head), list[str]()
         arguments = head.sandbox, beginning_of(head, compiler), self._replayer, self._around, head.hidden, compiler
-        for stored in reversed(self._reader.snapshots(kept.name)):
+        for stored in reversed(kept.snapshots):
             try:
                 snapshot = snapshot_of(self._reader.parts(stored))
                 player = restored(snapshot, *arguments)
             except BadSnapshot as bad:
-                passed_over.append(f"sandbox {kept.name!r}: {bad}")
+                passed_over.append(f"sandbox {kept.sandbox!r}: {bad}")
                 continue
             tape, count = player.live.tape, snapshot.n - player.live.tape.left_out
             tape.restore_unread(Unread(count, partial(self._first, kept, stored.n, count)), tape.bytes, tape.left_out)
@@ -97,7 +98,7 @@ class Restorer:
         if kept.floor:
             text = f"its first {kept.floor} entries are not kept any more, and none of its snapshots can be used"
             hint = "; ".join(passed_over) or "there is none"
-            raise CannotResume(f"sandbox {kept.name!r}: {text} ({hint})")
+            raise CannotResume(f"sandbox {kept.sandbox!r}: {text} ({hint})")
         return player_of(*arguments), 0, passed_over
 
     def _compiler(self, head: Head) -> ScenarioCompiler:
@@ -109,14 +110,14 @@ class Restorer:
             compiler.remember(one)
         return compiler
 
-    def _first(self, kept: Sandbox, last: int, count: int) -> Sequence[Entry]:
+    def _first(self, kept: Life, last: int, count: int) -> Sequence[Entry]:
         """Return the entries up to a line, or none when some of the `count` are no longer stored. Raises `Conflict`."""
         found: list[Entry] = []
         with not_kept_errors(), suppress(NoSandbox):
             found += _entries(self._reader, kept, last)
         return found if len(found) == count else ()
 
-    def _play(self, player: Player, kept: Sandbox, line: int) -> datetime:
+    def _play(self, player: Player, kept: Life, line: int) -> datetime:
         """Play the entries after a line. Return the wall time at the end."""
         left_at = player.wall
         for place, at, entry in _lines(self._reader, kept, line + 1):
@@ -125,21 +126,21 @@ class Restorer:
             else:
                 found, left_at = player.play(entry), at
             if found is not None:
-                text = f"sandbox {kept.name!r} cannot be rebuilt: line {place} ({found.what}) differs when it is"
+                text = f"sandbox {kept.sandbox!r} cannot be rebuilt: line {place} ({found.what}) differs when it is"
                 raise CannotResume(
                     f"{text} repeated; use the version that wrote the folder, or start with an empty folder"
                 )
         return left_at
 
 
-def _lines(reader: Reader, kept: Sandbox, line: int) -> Iterator[tuple[int, datetime, Entry | Answered]]:
+def _lines(reader: Reader, kept: Life, line: int) -> Iterator[tuple[int, datetime, Entry | Answered]]:
     """Yield the entries from a line on, and the answers to waiting requests, with their wall times."""
     began: Began = {}
-    for one in reader.entries(kept.name, line, kept.life):
+    for one in reader.entries(kept.sandbox, line, kept.key):
         yield one.n, time_of(one.at_us), entry_from(one.n, one.data, began)
 
 
-def _entries(reader: Reader, kept: Sandbox, last: int) -> Iterator[Entry]:
+def _entries(reader: Reader, kept: Life, last: int) -> Iterator[Entry]:
     """Yield the entries up to a line; those of waiting requests get the answers up to it afterwards."""
     lines = takewhile(lambda line: line[0] <= last, _lines(reader, kept, 1))
     return (entry for _, _, entry in lines if not isinstance(entry, Answered))
@@ -160,7 +161,7 @@ class NoTape(Exception):
 def kept_tape(reader: Reader, sandbox: str, replayer: RequestReplay) -> TakenTape:
     """Return the whole tape of a sandbox, up to the time of its last entry; `replayer` rebuilds its state. Raises
     `NoTape`, and `StoreError` for damaged or missing data."""
-    kept = reader.sandbox(sandbox)
+    kept = reader.life(sandbox)
     if kept.floor:
         text = f"the first {kept.floor} entries of sandbox {sandbox!r} are not kept any more"
         raise NoTape(f"{text}, so that its tape cannot be replayed; export it without --tape")
@@ -176,7 +177,7 @@ def kept_tape(reader: Reader, sandbox: str, replayer: RequestReplay) -> TakenTap
     return TakenTape(whole, entries, end)
 
 
-def _digests(reader: Reader, kept: Sandbox, replayer: RequestReplay) -> tuple[str, tuple[MarkState, ...]]:
+def _digests(reader: Reader, kept: Life, replayer: RequestReplay) -> tuple[str, tuple[MarkState, ...]]:
     """Return the digests of the state at the end and at the marks; empty for a sandbox that this version cannot
     rebuild."""
     try:
@@ -193,7 +194,7 @@ def obstacles(reader: Reader, replayer: RequestReplay) -> Iterator[str]:
     """Yield a line for each sandbox that a server could not continue, and for each unusable snapshot. `replayer`
     replays the requests of a tape."""
     restorer = Restorer(reader, replayer, nowhere(), load_scenario("default"))
-    for one in reader.sandboxes():
+    for one in reader.lives():
         try:
             found = restorer.restore(one)
         except (CannotResume, StoreError) as error:

@@ -12,12 +12,14 @@ from typing import NamedTuple
 
 
 class SnapshotSize(NamedTuple):
-    """A complete snapshot after entry `n`: its key, the bytes of the life before it, and its own bytes."""
+    """A complete snapshot after entry `n`: its key, the bytes of the life before it, its own bytes, and its number of
+    parts."""
 
     key: int
     n: int
     bytes_up_to: int
     size: int
+    parts: int = 0
 
 
 BEGINNING = SnapshotSize(0, 0, 0, 0)

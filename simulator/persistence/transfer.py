@@ -9,9 +9,10 @@ from typing import Final
 from simulator.persistence.database import create, open_to_read, reading_connection, reading_mode
 from simulator.persistence.errors import RESTORE, Damaged, Newer, SandboxExists, StoreError, reading_errors
 from simulator.persistence.maintenance import Checked, problems_of
-from simulator.persistence.reader import Reader, Sandbox
+from simulator.persistence.reader import Reader
 from simulator.persistence.schema import DATABASE, LIFE_SHIFT, SNAPSHOT_SHIFT, connect, entry_keys
 from simulator.persistence.store import Store
+from simulator.persistence.writer import Life
 
 _FORMER: Final = b"reseller-sim sandbox "
 """The first bytes of files of earlier versions."""
@@ -36,12 +37,12 @@ def export_sandbox(folder: Path, sandbox: str, file: Path, *, version: str) -> N
     path = folder / DATABASE
     create(file, version, "DELETE")
     with reading_connection(folder) as source, reading_errors(path), closing(connect(file)) as db:
-        found = Reader(source, path).sandbox(sandbox)
+        found = Reader(source, path).life(sandbox)
         db.execute("ATTACH ? AS source", (f"{path.absolute().as_uri()}?{reading_mode(path)}",))
         with db:
             db.execute("BEGIN IMMEDIATE")
             for statement in _COPY:
-                db.execute(statement, _values(found, found.life, 0))
+                db.execute(statement, _values(found, found.key, 0))
         for problem in problems_of(db, Checked()):
             raise Damaged(f"{folder}: {problem}: {RESTORE}")
 
@@ -72,20 +73,20 @@ def import_sandbox(store: Store, file: Path, *, replaces: bool = False) -> str:
     """Import the sandbox of a file and return its name; with `replaces` it replaces the sandbox of its name. Also
     commits the queue. Raises `SandboxExists`, `Damaged` (the file) and `WriteFailed` without adding anything."""
     with exported_reader(file) as reader:
-        (found,) = reader.sandboxes()
+        (found,) = reader.lives()
     writer = store.writer
-    if found.name in writer.lives:
+    if found.sandbox in writer.lives:
         if not replaces:
             hint = "give --replace to replace it, or import into another folder"
-            raise SandboxExists(f"{store.folder}: has a sandbox {found.name!r} already: {hint}")
-        writer.forget(found.name)
+            raise SandboxExists(f"{store.folder}: has a sandbox {found.sandbox!r} already: {hint}")
+        writer.forget(found.sandbox)
     values = _values(found, writer.keys.next_life(), writer.keys.last_snapshot)
     with store.attached(file):
         writer.write((statement, values) for statement in _COPY)
         store.commit()
-    return found.name
+    return found.sandbox
 
 
-def _values(found: Sandbox, life: int, added: int) -> dict[str, int]:
-    first, last = entry_keys(found.life, found.floor + 1)
-    return {"life": life, "from": found.life, "first": first, "last": last, "added": added}
+def _values(found: Life, life: int, added: int) -> dict[str, int]:
+    first, last = entry_keys(found.key, found.floor + 1)
+    return {"life": life, "from": found.key, "first": first, "last": last, "added": added}

@@ -160,10 +160,10 @@ class Writer:
         self._write(_GARBAGE, "parts", *part_keys(life.open_snapshot), False)
         return SnapshotWriter(self, life)
 
-    def complete(self, life: Life, snapshot: SnapshotSize, parts: int) -> None:
+    def complete(self, life: Life, snapshot: SnapshotSize) -> None:
         """Make a snapshot valid from the next commit on, and apply the retention rule."""
-        row = snapshot.n, snapshot.bytes_up_to, snapshot.size, parts
-        self._write("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?)", snapshot.key, life.key, *row, checksum(*row))
+        key, *row = snapshot
+        self._write("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?)", key, life.key, *row, checksum(*row))
         self._write(_NO_GARBAGE, "parts", part_keys(snapshot.key)[0])
         life.open_snapshot = 0
         life.snapshots.append(snapshot)
@@ -234,8 +234,8 @@ class SnapshotWriter:
         has ended."""
         if not self._is_open():
             return False
-        snapshot = SnapshotSize(self._key, self._n, self._bytes_up_to, self._size)
-        self._writer.complete(self._life, snapshot, self._count)
+        snapshot = SnapshotSize(self._key, self._n, self._bytes_up_to, self._size, self._count)
+        self._writer.complete(self._life, snapshot)
         return True
 
     def _is_open(self) -> bool:

@@ -58,7 +58,7 @@ def export_from_database(address: str, sandbox: str, file: Path, *, version: str
     create(file, version, "DELETE")
     with database_reader(address) as reader, reading_errors(file), closing(connect(file)) as db, db:
         db.execute("BEGIN IMMEDIATE")
-        life = reader.sandbox(sandbox).life
+        life = reader.life(sandbox).key
         for statements in copy_statements(reader, life, life, {}):
             for statement, values in statements:
                 db.execute(statement, values)
@@ -87,26 +87,28 @@ def _import(address: DatabaseAddress, leases: Leases, server_id: int, file: Path
         database_errors(address),
         closing(connect_to(address, reseller_sim__server=str(server_id))) as db,
     ):
-        (found,) = reader.sandboxes()
-        if leases.claim(found.name, server_id, creates=True) != server_id:
-            raise InUse(f"{address.name}: a server has the sandbox {found.name!r} in use: delete it there, or stop it")
+        (found,) = reader.lives()
+        if leases.claim(found.sandbox, server_id, creates=True) != server_id:
+            raise InUse(
+                f"{address.name}: a server has the sandbox {found.sandbox!r} in use: delete it there, or stop it"
+            )
         target = Reader(_OneConnection(db), address.name)
-        if not replaces and target.lives(found.name):
+        if not replaces and target.lives(found.sandbox):
             hint = "give --replace to replace it, or import into another database"
-            raise SandboxExists(f"{address.name}: has a sandbox {found.name!r} already: {hint}")
+            raise SandboxExists(f"{address.name}: has a sandbox {found.sandbox!r} already: {hint}")
         keys = SequenceKeys(target)
         life, snapshots = keys.next_life(), {}
-        for key, *_ in reader.rows(_SNAPSHOTS, found.life):
+        for key, *_ in reader.rows(_SNAPSHOTS, found.key):
             snapshots[key] = keys.next_snapshot()
         with db.transaction():
             db.execute("SELECT begin_commit(%s, 1)", (server_id,))
             shifts = (SNAPSHOT_SHIFT, SNAPSHOT_SHIFT, LAST_PART, LIFE_SHIFT, LIFE_SHIFT, LAST_ENTRY)
-            db.execute(_FORGET, (found.name, *shifts))
-            for statements in copy_statements(reader, found.life, life, snapshots):
+            db.execute(_FORGET, (found.sandbox, *shifts))
+            for statements in copy_statements(reader, found.key, life, snapshots):
                 with db.pipeline():
                     for statement, values in statements:
                         db.execute(to_postgres(statement), values)
-    return found.name
+    return found.sandbox
 
 
 def copy_statements(reader: Reader, life: int, target: int, snapshots: dict[int, int]) -> Iterator[list[Statement]]:

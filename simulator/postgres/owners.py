@@ -170,7 +170,7 @@ class Owners:
     def restore(self, sandbox_id: str, around: Surroundings) -> RestoredSandbox:
         """Rebuild a sandbox from the store. Raises `CannotResume` and `StoreError`."""
         restorer = Restorer(self._store.reader, self.app.replayer, around, self.app.scenario)
-        found = restorer.restore(self._store.reader.sandbox(sandbox_id))
+        found = restorer.restore(self._store.reader.life(sandbox_id))
         for line in found.passed_over:
             self._tell(f"a snapshot was passed over: {line}")
         return found

@@ -130,7 +130,7 @@ REFUSED: list[tuple[Callable[[Path], None], type[StoreError], str]] = [
     (of_another_program, Unusable, "belongs to another program: give another folder"),
     (without_format, Damaged, "has format 0, which never was"),
     (without_a_table, Damaged, "does not have the tables of a data folder"),
-    (with_another_head, Damaged, "'shop' of the table lives is damaged"),
+    (with_another_head, Damaged, "the head of sandbox 'shop' is damaged"),
     (
         without_database,
         Damaged,

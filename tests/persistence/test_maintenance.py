@@ -77,7 +77,7 @@ def test_a_reader_of_a_snapshot_learns_which_part_of_it_is_damaged(tmp_path: Pat
     with closing(sqlite3.connect(tmp_path / DATABASE)) as connection:
         connection.executescript("UPDATE parts SET data = x'00' WHERE name = 'wallets'")
     with Store(tmp_path, version=VERSION) as store:
-        first, _ = store.reader.snapshots("shop")
+        first, _ = store.reader.life("shop").snapshots
         with pytest.raises(Damaged, match="the part 'wallets' of a snapshot is damaged: restore"):
             dict(store.reader.parts(first))
 

@@ -86,7 +86,7 @@ class Both:
         assert client.run(saving_of(client).save(client.live))
         client.run(folder_of(client).gate.passed())
         reading = folder_of(client)._store.reader
-        found = snapshot_of(reading.parts(reading.snapshots("default")[-1]))
+        found = snapshot_of(reading.parts(reading.life("default").snapshots[-1]))
         assert not differing(found, snapshot_of(parts_of(client.live, found.n)))
 
     def restart(self) -> None:

@@ -63,7 +63,7 @@ def test_a_store_follows_the_rule_and_removes_the_rest_little_by_little(tmp_path
             store.commit()
             writing.append("shop", at, b"")
         assert not store.is_swept
-        found = store.reader.sandbox("shop")
+        found = store.reader.life("shop")
         assert (found.floor, found.n) == (1001, 1001)
         with pytest.raises(NoSandbox, match="up to 1001 are not kept any more"):
             next(store.reader.entries("shop", 1001))

@@ -27,7 +27,7 @@ def written(client: Client) -> Snapshot:
     kept = folder_of(client)
     client.run(kept.gate.passed())
     reader = kept._store.reader
-    return snapshot_of(reader.parts(reader.snapshots(client.live.id)[-1]))
+    return snapshot_of(reader.parts(reader.life(client.live.id).snapshots[-1]))
 
 
 def assert_whole(client: Client, stored: Snapshot) -> None:

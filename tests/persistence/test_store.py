@@ -59,7 +59,7 @@ def test_under_power_what_is_asked_for_during_a_commit_goes_together_in_order(tm
 
             def done(error: StoreError | None, number: int = number) -> None:
                 assert error is None
-                answers.append((number, store.reader.sandbox("shop").n))
+                answers.append((number, store.reader.life("shop").n))
                 if number == 100:
                     is_answered.set()
 
@@ -90,7 +90,7 @@ def test_no_commit_happens_after_the_end(tmp_path: Path, durability: Durability)
     store.request_commit(answers.append)
     assert [type(answer) for answer in answers] == [Closed]
     with pytest.raises(Closed, match="the store is closed"):
-        store.reader.sandboxes()
+        store.reader.lives()
     store.close()
     assert not (tmp_path / LOG).exists()
 
@@ -127,7 +127,7 @@ def test_queries_during_a_merge_of_the_log_are_answered_in_order(tmp_path: Path)
             store.request_commit(done)
         assert is_done.wait(WAIT_S)
         assert answers == list(range(1, 2001))
-        assert store.reader.sandbox("shop").n == 2000
+        assert store.reader.life("shop").n == 2000
 
 
 @pytest.mark.slow

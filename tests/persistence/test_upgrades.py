@@ -99,6 +99,6 @@ def test_a_refusal_names_the_command_that_converts_a_folder(folder: Path) -> Non
     with pytest.raises(Unusable, match=r"an earlier reseller-sim: .*`reseller-sim data compact DIR` convert"):
         check(folder)
     with Store(folder, version="2") as store:
-        assert len(store.reader.sandboxes()) == 2
+        assert len(store.reader.lives()) == 2
     assert check(folder).problems == []
     assert sorted(path.name for path in folder.iterdir()) == ["owner.sqlite3", "sandboxes.sqlite3"]

@@ -189,7 +189,7 @@ def test_a_process_that_is_killed_while_it_commits_has_lost_nothing_that_it_answ
         assert check(tmp_path).problems == []
         with Store(tmp_path, durability, version=VERSION) as store:
             found = held(store)["shop"]
-            n = store.reader.sandbox("shop").n
+            n = store.reader.life("shop").n
             assert answered <= n <= answered + 5
             assert n % 5 == 0
             assert found["marks"] == {str(one % 5): one for one in range(n - 4, n + 1)}

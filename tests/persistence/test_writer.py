@@ -76,11 +76,11 @@ def test_a_snapshot_exists_when_it_is_complete(store: Store) -> None:
     first.put("b", b"ignored")
     first.complete()
     store.commit()
-    assert store.reader.snapshots("shop") == []
+    assert store.reader.life("shop").snapshots == []
     second.put("b", b"second")
     second.complete()
     store.commit()
-    (found,) = store.reader.snapshots("shop")
+    (found,) = store.reader.life("shop").snapshots
     assert dict(store.reader.parts(found)) == {"a": b"second", "b": b"second"}
 
 
@@ -91,10 +91,9 @@ def test_a_snapshot_exists_when_it_is_complete(store: Store) -> None:
         lambda store: store.writer.drop_mark("none", "here"),
         lambda store: store.writer.forget("none"),
         lambda store: store.writer.begin_snapshot("none"),
-        lambda store: store.reader.sandbox("none"),
+        lambda store: store.reader.life("none"),
         lambda store: next(store.reader.entries("none")),
         lambda store: store.reader.marks("none"),
-        lambda store: store.reader.snapshots("none"),
     ],
 )
 def test_a_sandbox_that_is_not_there_is_no_sandbox(store: Store, use: Callable[[Store], object]) -> None:
@@ -149,13 +148,13 @@ def test_a_cut_takes_away_what_came_later_and_leaves_the_rest(tmp_path: Path) ->
         assert [(one.n, one.data) for one in store.reader.entries("shop")] == [
             (1, b"entry"), (2, b"entry"), (3, b"-apart"), (4, b"other")
         ]  # fmt: skip
-        assert [one.n for one in store.reader.snapshots("shop")] == [1, 2, 3]
+        assert [one.n for one in store.reader.life("shop").snapshots] == [1, 2, 3]
         assert store.reader.marks("shop")[-1] == ("mark 3", 3, b"3")
         snapshot = writing.begin_snapshot("shop")
         snapshot.put("all", b"the same")
         snapshot.complete()
         store.commit()
-        assert dict(store.reader.parts(store.reader.snapshots("shop")[-1])) == {"all": b"the same"}
+        assert dict(store.reader.parts(store.reader.life("shop").snapshots[-1])) == {"all": b"the same"}
     assert check(tmp_path / "cut").problems == []
 
 

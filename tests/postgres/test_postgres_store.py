@@ -66,7 +66,7 @@ def test_what_is_committed_is_read_as_from_a_folder(one: Server) -> None:
     assert one.commit() is None
     assert [entry.n for entry in reader.entries("shop")] == list(range(1, 1_200))
     assert reader.marks("shop") == [("before", 3, b"note")]
-    assert [dict(reader.parts(found)) for found in reader.snapshots("shop")] == [{"wallets": b"as of now"}]
+    assert [dict(reader.parts(found)) for found in reader.life("shop").snapshots] == [{"wallets": b"as of now"}]
     (found,) = reader.lives("shop")
     assert (found.key, found.n, found.marks, found.snapshots) == (life.key, life.n, life.marks, life.snapshots)
     assert reader.place("shop", 4, b"-") == (4, sum(len(b"entry %d" % number) for number in range(1, 5)))

@@ -14,19 +14,19 @@ LOG = f"{DATABASE}-wal"
 
 def held(store: Store) -> dict[str, Any]:
     """All that was committed, by sandbox."""
-    return {one.name: held_of(store, one.name) for one in store.reader.sandboxes()}
+    return {one.sandbox: held_of(store, one.sandbox) for one in store.reader.lives()}
 
 
 def held_of(store: Store, sandbox: str) -> dict[str, Any]:
     """Return all committed data of a sandbox."""
     reading = store.reader
-    found = reading.sandbox(sandbox)
+    found = reading.life(sandbox)
     return {
         "head": found.head,
         "floor": found.floor,
         "entries": [tuple(entry) for entry in reading.entries(sandbox, found.floor + 1)],
         "marks": {name: n for name, n, _ in reading.marks(sandbox)},
-        "snapshots": [(one.n, dict(reading.parts(one))) for one in reading.snapshots(sandbox)],
+        "snapshots": [(one.n, dict(reading.parts(one))) for one in found.snapshots],
     }
 
 

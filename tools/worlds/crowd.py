@@ -234,10 +234,10 @@ class Crowd:
         try:
             with Store(copy, version="crowd") as store:
                 resuming = Restorer(store.reader, self._app.replayer, self._app.surroundings(), self._app.scenario)
-                for one in store.reader.sandboxes():
+                for one in store.reader.lives():
                     resumed = resuming.restore(one)
                     resumed.player.end()
-                    found[one.name] = _seen(resumed.player.live)
+                    found[one.sandbox] = _seen(resumed.player.live)
                     self.problems += resumed.passed_over
         except (CannotResume, StoreError) as error:
             self.problems.append(str(error))

@@ -173,13 +173,13 @@ class Disk:
         with Store(one.folder, version="simulated") as store:
             resuming = Restorer(store.reader, app.replayer, app.surroundings(), app.scenario)
             found = {}
-            for kept in store.reader.sandboxes():
+            for kept in store.reader.lives():
                 try:
                     resumed = resuming.restore(kept)
                 except CannotResume as error:
                     return [f"killed {one.when}: {error}"]
                 resumed.player.end()
-                found[kept.name] = stored_view_of(resumed.player.live)
+                found[kept.sandbox] = stored_view_of(resumed.player.live)
         return lacking(one, found)
 
     def _failed(self, error: StoreError) -> None:
