@@ -26,7 +26,7 @@ from simulator.persistence.maintenance import back_up, check, compact
 from simulator.persistence.reader import Reader, folder_reader
 from simulator.persistence.replay.tape_redaction import CannotMask, lines_without_secrets
 from simulator.persistence.replay.tape_writer import packed, tape_lines
-from simulator.persistence.restoration import NoTape, kept_tape, obstacles
+from simulator.persistence.restoration import kept_tape, obstacles
 from simulator.persistence.store import Store
 from simulator.persistence.transfer import export_sandbox, exported_reader, import_sandbox
 from simulator.runtime.sandboxes import is_sandbox_id
@@ -209,10 +209,7 @@ def _refuse_unknown(names: Collection[str], sandbox: str, place: object) -> None
 
 
 def _tape(reader: Reader, sandbox: str, *, shows_secrets: bool) -> Iterable[bytes]:
-    try:
-        found = kept_tape(reader, sandbox, _replayer())
-    except NoTape as none:
-        raise CannotStart(none) from None
+    found = kept_tape(reader, sandbox, _replayer())
     if shows_secrets:
         return packed(tape_lines(found))
     try:

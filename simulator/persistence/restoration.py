@@ -12,7 +12,7 @@ import msgspec
 from simulator.domain.errors import DomainError
 from simulator.domain.model.instants import Times
 from simulator.domain.model.scenario import Scenario
-from simulator.persistence.errors import NoSandbox, StoreError
+from simulator.persistence.errors import NoSandbox, StoreError, Unusable
 from simulator.persistence.keeper import StoredMark, not_kept_errors, time_of
 from simulator.persistence.reader import Reader
 from simulator.persistence.replay.codec import Answered, BadTape, Began, entry_from
@@ -105,10 +105,7 @@ class Restorer:
         """Return a compiler for the life with this head, which also knows the bundled scenario of its name."""
         if head.name not in (one.name for one in self._known) and head.name in names():
             self._known.append(load_scenario(head.name))
-        compiler = ScenarioCompiler()
-        for one in self._known:
-            compiler.remember(one)
-        return compiler
+        return ScenarioCompiler(*self._known)
 
     def _first(self, kept: Life, last: int, count: int) -> Sequence[Entry]:
         """Return the entries up to a line, or none when some of the `count` are no longer stored. Raises `Conflict`."""
@@ -154,22 +151,18 @@ def _stored_mark(name: str, note: bytes) -> StoredMark:
     return found
 
 
-class NoTape(Exception):
-    """The tape of a sandbox is not available; the text says why."""
-
-
 def kept_tape(reader: Reader, sandbox: str, replayer: RequestReplay) -> TakenTape:
     """Return the whole tape of a sandbox, up to the time of its last entry; `replayer` rebuilds its state. Raises
-    `NoTape`, and `StoreError` for damaged or missing data."""
+    `StoreError`, also when the tape cannot be read as a whole."""
     kept = reader.life(sandbox)
     if kept.floor:
         text = f"the first {kept.floor} entries of sandbox {sandbox!r} are not kept any more"
-        raise NoTape(f"{text}, so that its tape cannot be replayed; export it without --tape")
+        raise Unusable(f"{text}, so that its tape cannot be replayed; export it without --tape")
     try:
         entries = list(_entries(reader, kept, kept.n))
         head = head_from(kept.head)
     except BadTape as bad:
-        raise NoTape(f"the tape of sandbox {sandbox!r} cannot be read: {bad}") from None
+        raise Unusable(f"the tape of sandbox {sandbox!r} cannot be read: {bad}") from None
     _, latest = place_at(entries, Times(head.started, datetime.max.replace(tzinfo=UTC)), head.started)
     whole = msgspec.structs.replace(head, entries=len(entries))
     state, marks = _digests(reader, kept, replayer)

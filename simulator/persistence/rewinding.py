@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.model.instants import Times
-from simulator.domain.model.scenario import Scenario
 from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.head import beginning_of
 from simulator.persistence.replay.player import Player, RequestReplay
@@ -173,7 +172,7 @@ class Rewinder:
         entries = live.tape.taken(moment.n)
         # Separate budgets: rebuilding must not evict messages of other sandboxes.
         around = Surroundings(self._around.wall, self._around.sender, unshared_budgets())
-        compiler = await in_background(_compiler_of, live.spec.scenario)
+        compiler = await in_background(ScenarioCompiler, live.spec.scenario)
         refuse_lost(live, life)
         arguments = id_, beginning, self._replayer, around, live.hidden, compiler
         # The journal names the sandbox whose unique credentials were refused, so a fork's journal differs.
@@ -204,13 +203,6 @@ class Rewinder:
             report(error, "a snapshot")
             self.snapshots.drop(live, nearest)
             return None
-
-
-def _compiler_of(loaded: Scenario) -> ScenarioCompiler:
-    """Return a compiler that knows this scenario. The tape has only its document, without the source lines of rules."""
-    compiler = ScenarioCompiler()
-    compiler.remember(loaded)
-    return compiler
 
 
 def _play(player: Player, entries: Sequence[Entry], hint: str = REPORT) -> None:

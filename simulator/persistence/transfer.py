@@ -14,9 +14,6 @@ from simulator.persistence.schema import DATABASE, LIFE_SHIFT, SNAPSHOT_SHIFT, c
 from simulator.persistence.store import Store
 from simulator.persistence.writer import Life
 
-_FORMER: Final = b"reseller-sim sandbox "
-"""The first bytes of files of earlier versions."""
-
 _COPY: Final = (
     "INSERT INTO lives SELECT :life, sandbox, floor, floor_bytes, crc, head FROM source.lives WHERE id = :from",
     f"INSERT INTO entries SELECT id + ((:life - :from) << {LIFE_SHIFT}), at_us, bytes_up_to, crc, data "
@@ -50,10 +47,7 @@ def export_sandbox(folder: Path, sandbox: str, file: Path, *, version: str) -> N
 @contextmanager
 def exported_reader(file: Path) -> Iterator[Reader]:
     """Open the file of a sandbox for reading. Raises `Damaged` if it is incomplete, or is another kind of file."""
-    with file.open("rb") as content:
-        if content.read(len(_FORMER)) == _FORMER:
-            text = "it was exported by an earlier reseller-sim: import it with that into a folder"
-            raise Damaged(f"{text}; `serve --data-dir` converts the folder")
+    file.open("rb").close()  # an `OSError` says best why it cannot be read
     try:
         db = open_to_read(file)
     except Newer:

@@ -176,9 +176,12 @@ class ScenarioCompiler:
     """A `Compiler` that caches scenarios, so that sandboxes with the same document share their catalogs, and rules that
     were compiled before their commands, outside the event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, *known: Scenario) -> None:
+        """Remember the `known` scenarios, which have the source lines of their rules."""
         self._built: OrderedDict[tuple[str, bytes], Scenario] = OrderedDict()
         self._prepared: OrderedDict[bytes, tuple[Dependencies, Rule[Any]]] = OrderedDict()
+        for one in known:
+            self.remember(one)
 
     def prepare_rule(
         self,

@@ -199,13 +199,12 @@ def test_a_document_counts_as_what_it_becomes(
         tracemalloc.stop()
 
 
-def test_lives_that_began_alike_share_their_scenario_and_are_so_many_at_most(
+def test_lives_that_began_alike_share_their_scenario_and_are_bounded_in_memory(
     lines: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tape_reader, "LIVES_MAX", 3)
     monkeypatch.setattr(tape_reader, "FILE_BYTES_MAX", 1_000_000)
     life = [lines[0] | {"entries": 0}, {"end": 0}]
     first, _, third = read(life * 3)
     assert third.head.scenario is first.head.scenario
-    with pytest.raises(TooLargeFile, match="line 7: the file has more than 3 lives, which is the limit"):
-        read(life * 4)
+    with pytest.raises(TooLargeFile, match="would take more than 1000000 bytes of memory, which is the limit"):
+        read(life * 250)

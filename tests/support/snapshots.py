@@ -94,7 +94,7 @@ def snapshots_at(app: App, tape: ReadTape, places: Iterable[int]) -> tuple[list[
     wanted = sorted({min(one, len(tape.entries)) for one in places})
     found: list[Snapshot] = []
     for place in range(len(tape.entries) + 1):
-        if wanted and place >= wanted[0] and not player.is_waiting:
+        if wanted and place >= wanted[0] and not player.live.tape.is_awaited:
             wanted = [one for one in wanted if one > place]
             found.append(take(player.live, place))
         if place < len(tape.entries):

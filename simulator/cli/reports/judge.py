@@ -19,7 +19,6 @@ from simulator.cli.usage import CannotStart, notify
 from simulator.control.results import answer_of
 from simulator.persistence.replay.head import taken
 from simulator.persistence.replay.player import RequestReplay
-from simulator.persistence.replay.tape_reader import LIVES_MAX
 from simulator.persistence.replay.tape_redaction import CannotMask, lines_without_secrets
 from simulator.persistence.replay.tape_writer import packed, tape_lines
 from simulator.redaction import Mask
@@ -45,7 +44,6 @@ class Tapes:
         """Rebuilds sandboxes without their secrets."""
         self.error = ""
         self.left_out: list[str] = []
-        self._lives = 0
 
     def begin(self) -> None:
         """Create the file, empty. Raises `CannotStart` when it cannot."""
@@ -66,12 +64,6 @@ class Tapes:
         of the run."""
         if self._file is None:
             return
-        if self._lives >= LIVES_MAX:
-            if self._lives == LIVES_MAX:
-                text = f"the file has the tapes of {LIVES_MAX} lives, which is the limit; run fewer tests at once"
-                self.left_out.append(f"{life.id} and the tapes of all later lives are missing: {text}")
-            self._lives += 1
-            return
         tape = taken(life, at, ended)
         try:
             lines = tape_lines(tape) if self._shows_secrets else lines_without_secrets(tape, self.replayer)
@@ -79,7 +71,6 @@ class Tapes:
             text = "it is not in the file, --tape-secrets writes it with its secrets"
             self.left_out.append(f"{life.id}: {error}; {text}")
             return
-        self._lives += 1
         try:
             self._file.write(b"".join(packed(lines)))
             self._file.flush()

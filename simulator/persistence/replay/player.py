@@ -141,11 +141,6 @@ class Player:
         """Return the wall time of the last entry, as far as the tape has it."""
         return self.clock.wall()
 
-    @property
-    def is_waiting(self) -> bool:
-        """Return whether a request waits."""
-        return bool(self._waiting)
-
     def play(self, entry: Entry) -> Difference | None:
         """Play the next entry. Return the difference from the tape, if any."""
         self.place += 1

@@ -75,10 +75,7 @@ def of_marks(player: Player, marks: Sequence[MarkState]) -> Difference | None:
 def compiler_for(head: Head) -> ScenarioCompiler:
     """Return a compiler for the life of a tape, which knows the source lines of a bundled scenario. The tape does not
     have them."""
-    compiler = ScenarioCompiler()
-    if head.name in names():
-        compiler.remember(load_scenario(head.name))
-    return compiler
+    return ScenarioCompiler(*([load_scenario(head.name)] if head.name in names() else ()))
 
 
 def player_for(

@@ -16,9 +16,6 @@ from simulator.persistence.replay.head import VERSION, End, Head
 from simulator.persistence.tape.entries import Entry
 from simulator.runtime.sandboxes import is_sandbox_id
 
-LIVES_MAX: Final = 10_000
-"""The limit of lives in a file, which `exec --tape` obeys as well."""
-
 FILE_BYTES_MAX: Final = 1024 * 1024 * 1024
 """The memory limit for a file: its lines when unpacked, with the overhead of each."""
 
@@ -26,6 +23,9 @@ LINE_BYTES_MAX: Final = 128 * 1024 * 1024
 ENTRY_BYTES: Final = 500
 """The overhead of an entry besides its text; each of its headers takes `HEADER_BYTES` more."""
 HEADER_BYTES: Final = 80
+LIFE_BYTES: Final = 4_000
+"""The overhead of a life besides its scenario."""
+
 DOCUMENT_FACTOR: Final = 40
 """The largest ratio between the memory of a document, such as a scenario, and its text; a list of empty lists reaches
 it."""
@@ -117,7 +117,7 @@ class _Reader:
         self._bytes_max = bytes_max
         self._scenario_text = b""
         self._scenario: Mapping[str, Any] = {}
-        self._lives = self._bytes = 0
+        self._bytes = 0
 
     def next_tape(self, before: ReadTape | None) -> ReadTape | None:
         """Return the tape that begins here, None at the end of the file."""
@@ -163,13 +163,7 @@ class _Reader:
 
     def _head(self, number: int, line: bytes) -> Head:
         """Raises `BadTape`."""
-        self._lives += 1
-        if self._lives > LIVES_MAX:
-            raise TooLargeFile(
-                f"line {number}: the file has more than {LIVES_MAX} lives, which is the limit; write the tapes of fewer"
-                " sandboxes into one file"
-            )
-        self._count(number, ENTRY_BYTES)
+        self._count(number, LIFE_BYTES)
         _check_version(number, line)
         try:
             text = bytes(_SCENARIO.decode(line).scenario)
