@@ -4,7 +4,7 @@ loop."""
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 
 from simulator.domain.model.delivery_attempts import AttemptResult, OutgoingRequest
@@ -131,17 +131,17 @@ class Gate:
 
 
 class GatedSender:
-    """A sender that waits for a gate."""
+    """A sender that sends when `passed` returns, such as that of a gate."""
 
-    def __init__(self, sender: Sender, gate: Gate) -> None:
+    def __init__(self, sender: Sender, passed: Callable[[], Awaitable[None]]) -> None:
         self.sender = sender
-        self._gate = gate
+        self._passed = passed
 
     def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
         """See `Sender`."""
         return self.sender.turn(url, owner)
 
     async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
-        """Send when everything written so far is durable."""
-        await self._gate.passed()
+        """See `Sender`."""
+        await self._passed()
         return await self.sender.send(outgoing, timeout_s, owner)

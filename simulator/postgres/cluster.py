@@ -14,12 +14,12 @@ from typing import Any, Final, Literal
 
 from simulator.persistence.data_folder import Application, follow_scenario
 from simulator.persistence.errors import Closed, LeaseLost, StoreError
-from simulator.persistence.gate import Gate
+from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.keeper import StoreKeeper
 from simulator.persistence.replay.rebuilding import resume_after_restart
 from simulator.persistence.snapshot_schedule import SnapshotSchedule
 from simulator.postgres.address import PAUSE_S, parse_address
-from simulator.postgres.leases import LeasedSender, LeaseKeeper, Leases, Peer
+from simulator.postgres.leases import LeaseKeeper, Leases, Peer
 from simulator.postgres.migration import prepare_database
 from simulator.postgres.owners import LOST, Database, Elsewhere, Owners, Unavailable
 from simulator.postgres.postgres_store import PostgresStore
@@ -143,7 +143,13 @@ class Cluster:
 
     def gated(self, sender: Sender) -> Sender:
         """Return a sender that waits for the gate, and sends nothing without a lease."""
-        return LeasedSender(sender, self.gate, lambda: self.is_fresh)
+        return GatedSender(sender, self._may_send)
+
+    async def _may_send(self) -> None:
+        """Wait until everything written so far is durable, and then until no other server can own the sandboxes."""
+        await self.gate.passed()
+        while not self.is_fresh:  # noqa: ASYNC110 - the lease is renewed in a thread
+            await asyncio.sleep(PAUSE_S)
 
     def _register(self) -> None:
         began_s = monotonic()

@@ -4,21 +4,17 @@ A thread renews the lease and looks for sandboxes without an owner. Leases follo
 also trusts its lease by its own monotonic clock, from the moment when it sent the last renewal.
 """
 
-import asyncio
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import suppress
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
 import psycopg
 
-from simulator.domain.model.delivery_attempts import AttemptResult, OutgoingRequest
 from simulator.persistence.errors import StoreError
-from simulator.persistence.gate import Gate
-from simulator.postgres.address import PAUSE_S, DatabaseAddress, connect, database_errors, store_error
+from simulator.postgres.address import DatabaseAddress, connect, database_errors, store_error
 from simulator.postgres.postgres_store import Pool
-from simulator.runtime.courier import Sender
 
 RENEWALS_PER_LEASE: Final = 5
 ORPHANS_AT_ONCE: Final = 8
@@ -201,23 +197,3 @@ class LeaseKeeper:
             removed = db.execute(f"DELETE FROM {kind} WHERE id IN ({rows})".encode(), (first, last, SWEPT_ROWS[kind]))
             if removed.rowcount < SWEPT_ROWS[kind]:
                 db.execute("DELETE FROM garbage WHERE kind = %s AND first = %s", (kind, first))
-
-
-class LeasedSender:
-    """A sender that waits for a gate, and then until this server has a lease."""
-
-    def __init__(self, sender: Sender, gate: Gate, has_lease: Callable[[], bool]) -> None:
-        self.sender = sender
-        self._gate = gate
-        self._has_lease = has_lease
-
-    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
-        """See `Sender`."""
-        return self.sender.turn(url, owner)
-
-    async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
-        """Send when everything written so far is durable, and no other server can own the sandbox."""
-        await self._gate.passed()
-        while not self._has_lease():  # noqa: ASYNC110 - the lease is renewed in a thread
-            await asyncio.sleep(PAUSE_S)
-        return await self.sender.send(outgoing, timeout_s, owner)
