@@ -93,6 +93,12 @@ class Rule(Generic[Then]):
         """Return whether every match counts, even when an earlier rule decides the request."""
         return self.nth is not None or self.every is not None
 
+    @property
+    def decides_all(self) -> bool:
+        """Return whether the rule applies to every request, and to all requests alike."""
+        counts = (self.times, self.nth, self.every, self.chance)
+        return self.when is matches_all and counts.count(None) == len(counts) and not (self.per or self.variants)
+
     def with_id(self, rule_id: str) -> "Rule[Then]":
         """Return the rule, including its variants, under another id."""
         variants = tuple((end, replace(variant, id=rule_id)) for end, variant in self.variants)

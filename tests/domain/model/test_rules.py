@@ -261,6 +261,36 @@ def test_a_rule_with_nth_or_every_counts_all_its_matches(counts: dict[str, int],
     assert Rule("a", matches_all, "a", **counts).counts_matches is expected  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        (Rule("a", matches_all, "a"), True),
+        (Rule("a", always, "a"), False),
+        (Rule("a", matches_all, "a", times=1), False),
+        (Rule("a", matches_all, "a", nth=1), False),
+        (Rule("a", matches_all, "a", every=1), False),
+        (Rule("a", matches_all, "a", chance=Decimal(1)), False),
+        (Rule("a", matches_all, "a", per="account"), False),
+        (drawing(Rule("a", matches_all, ""), x=1, y=1), False),
+    ],
+)
+def test_a_rule_decides_all_requests_without_conditions_counts_and_draws(rule: Rule[str], expected: bool) -> None:
+    assert rule.decides_all is expected
+
+
+def test_a_rule_that_decides_all_is_counted_and_leaves_magic_accounts_to_their_rules() -> None:
+    book = magic_book(Rule("all", matches_all, "all", name="named", fallback=True))
+    accounts = ("0120000001", "0120000002", "")
+    assert [rule.then if (rule := book.choose(dict, account=one)) else None for one in accounts] == [
+        "magic",
+        "all",
+        "all",
+    ]
+    assert chosen(book, 1, "named") == ["all"]
+    (count,) = (count for _, count in book.counted_rules())
+    assert (count.matched, count.chosen, count.selected) == (2, 3, 1)
+
+
 def test_rules_that_do_the_same_are_equal_wherever_and_however_they_are_written() -> None:
     rule = Rule("a", always, "a")
     same = replace(rule, written=dict, place=SourceLine("a.yaml", 3))
