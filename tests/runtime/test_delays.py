@@ -9,7 +9,7 @@ from simulator.runtime.waiting import Delays
 
 def test_a_delay_begins_outside_a_task_and_can_be_ended() -> None:
     loop, delays = asyncio.new_event_loop(), Delays()
-    request = delays.sleep(3600)
+    request = delays.sleep(3600)  # sleep: it is ended before
     loop.call_soon(request.send, None)
     loop.call_soon(delays.end)
     loop.call_soon(loop.stop)
