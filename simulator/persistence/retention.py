@@ -8,6 +8,7 @@ snapshot and the entries after it are never dropped: they are the state.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import NamedTuple
 
 
@@ -54,18 +55,15 @@ def apply_retention(
     """
     snapshots = [*([BEGINNING] if floor_n == 0 else []), *snapshots]
     newest = snapshots[-1]
-    reached = {name: _reached_from(snapshots, n) for name, n in marks if n >= floor_n}
+    by_n = attrgetter("n")
+    reached = {name: max((one for one in snapshots if one.n <= n), key=by_n) for name, n in marks if n >= floor_n}
     first = {BEGINNING} if rule.beginning and floor_n == 0 else set()
-    bases = sorted({*first, *snapshots[-rule.snapshots :], *reached.values()}, key=lambda one: one.n)
+    bases = sorted({*first, *snapshots[-rule.snapshots :], *reached.values()}, key=by_n)
     while bases[0] is not newest and _size(bases, bytes_up_to) > rule.bytes_max:
         bases.pop(0)
     kept = set(bases)
     names = frozenset(name for name, base in reached.items() if base in kept)
     return Retained(bases[0], frozenset(one.key for one in kept if one.key), names)
-
-
-def _reached_from(snapshots: Sequence[SnapshotSize], n: int) -> SnapshotSize:
-    return max((one for one in snapshots if one.n <= n), key=lambda one: one.n)
 
 
 def _size(bases: Sequence[SnapshotSize], bytes_up_to: int) -> int:

@@ -72,14 +72,11 @@ class SnapshotSchedule:
         while True:
             await asyncio.sleep(max(LOOK_S, self._not_before_s - monotonic()))
             try:
-                await self._save_due()
+                for live in self._sandboxes:
+                    if self._may_save(live) and self._is_due(live):
+                        await self.save(live)
             except Exception as error:  # our mistake, or a disk that fails: the entries have it all
                 report(error, "a snapshot")
-
-    async def _save_due(self) -> None:
-        for live in self._sandboxes:
-            if self._may_save(live) and self._is_due(live):
-                await self.save(live)
 
     def _may_save(self, live: LiveSandbox) -> bool:
         """Return whether a sandbox may be saved: not after its deletion, nor after a disk failure."""

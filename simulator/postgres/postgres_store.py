@@ -160,7 +160,9 @@ class PostgresStore:
                     self._disconnect()
                     if not is_outage(error):
                         return store_error(error, self._address)
-                    self._note_outage()
+                    if self.down_since is None:
+                        self.down_since = monotonic()
+                        self.outages += 1
                     with self._changed:
                         self._changed.wait_for(lambda: self._given_up is not None, PAUSE_S)
                     if self._given_up is not None:
@@ -182,11 +184,6 @@ class PostgresStore:
             cursor.execute("SELECT begin_commit(%s, %s)", (self.server_id, self._serial))
             for statement, rows in groupby(statements, itemgetter(0)):
                 cursor.executemany(to_postgres(statement), [values for _, values in rows])
-
-    def _note_outage(self) -> None:
-        if self.down_since is None:
-            self.down_since = monotonic()
-            self.outages += 1
 
     def _disconnect(self) -> None:
         if self._db is not None:

@@ -116,13 +116,10 @@ class Router:
                 if FORWARDED_KEY in request.scope:
                     text = f"another server has a sandbox {name!r}, or had it within the last 10 minutes"
                     return error(409, "sandbox_exists", text, "id")
-                return partial(self._sent_on, other.peer, name, raw)
+                return partial(self.forward, other.peer, name, raw)
             except Unavailable as no:
                 return _unavailable(no.code, no.message)
         return None
-
-    async def _sent_on(self, peer: Peer, name: str, raw: bytes, scope: Scope, receive: Receive, send: Send) -> None:
-        await self.forward(peer, name, scope, receive, send, raw)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -147,7 +144,7 @@ class Router:
             await self._settled(sandbox_id, scope, receive, send)
 
     async def forward(
-        self, peer: Peer, sandbox_id: str, scope: Scope, receive: Receive, send: Send, body: bytes
+        self, peer: Peer, sandbox_id: str, body: bytes, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """Forward a request that was read, or answer it when the sandbox turns out to be owned here."""
         for is_last in (False, True):
@@ -187,7 +184,7 @@ class Router:
                 responder.cancel_when_left()
             body = await body_of(receive)
             if body is not None:
-                await self.forward(other.peer, sandbox_id, scope, receive, send, body)
+                await self.forward(other.peer, sandbox_id, body, scope, receive, send)
         except Unavailable as no:
             is_read = scope["method"] in _READS and scope["path"].startswith(CONTROL_PATH)
             if is_read and self.cluster.may_read(sandbox_id):

@@ -243,10 +243,6 @@ def _message_line(entry: InboxReceived, _: Numbers) -> MessageLine:
     return MessageLine(query=query, headers=headers, body=body, **own)
 
 
-def _resumed_line(entry: RequestResumed, numbers: Numbers) -> ResumedLine:
-    return ResumedLine(request=numbers[id(entry.exchange)], now=entry.now, wall=entry.wall, how=entry.how)
-
-
 def _request_line(exchange: Any, *, waits: bool = False, shown: bool = False) -> RequestLine:
     return RequestLine(
         now=exchange.at,
@@ -272,7 +268,9 @@ _LINES: Final[dict[type, Callable[[Any, Numbers], Line]]] = {
     Exchange: lambda entry, _: _request_line(entry),
     RequestBegan: lambda entry, _: _request_line(entry.exchange, waits=True),
     RequestShown: lambda entry, _: _request_line(entry.exchange, shown=True),
-    RequestResumed: _resumed_line,
+    RequestResumed: lambda entry, numbers: ResumedLine(
+        request=numbers[id(entry.exchange)], now=entry.now, wall=entry.wall, how=entry.how
+    ),
     AttemptSent: _attempt_line,
     InboxReceived: _message_line,
 }

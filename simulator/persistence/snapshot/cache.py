@@ -1,7 +1,6 @@
 """The snapshots that a server keeps in memory, so that any moment is near a snapshot, for any length of the tape."""
 
 import asyncio
-from collections.abc import Iterator
 from contextlib import aclosing
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -71,23 +70,18 @@ class SnapshotCache:
 
     async def _take_wanted(self) -> None:
         try:
-            for live in self._next_wanted():
+            while self._wanted:
+                live = next(iter(self._wanted))
+                del self._wanted[live]
                 try:
-                    await self._take(live)
+                    if all(snapshot.n != len(live.tape) for snapshot in self.of(live)):
+                        await self._take(live)
                 except NotNow:
                     continue
                 except Exception as error:  # our mistake: the tape has it all
                     report(error, "a snapshot")
         finally:
             self._task = None
-
-    def _next_wanted(self) -> Iterator[LiveSandbox]:
-        while self._wanted:
-            live = next(iter(self._wanted))
-            del self._wanted[live]
-            nearest = self.nearest(live, len(live.tape))
-            if nearest is None or nearest.n != len(live.tape):
-                yield live
 
     async def _take(self, live: LiveSandbox) -> None:
         """Take a snapshot; with a long tape, in a forked process. Raises `NotNow`."""
