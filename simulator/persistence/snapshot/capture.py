@@ -27,7 +27,7 @@ from simulator.persistence.snapshot.document import (
     snapshot_of,
     typed,
 )
-from simulator.persistence.snapshot.jobs import CASES, JobWriter, callback_row, due_row, is_step, step_row
+from simulator.persistence.snapshot.jobs import CASES, JobWriter, callback_row, due_rows, step_rows
 from simulator.persistence.snapshot.payments import PaymentWriter
 from simulator.persistence.snapshot.state import (
     COUNTS,
@@ -92,7 +92,7 @@ class _Capture:
             yield from log_parts(f"entries/{number}", reseller.wallet.entries)
         yield from log_parts("payments", state.transactions.by_number, self._payments.row)
         yield from log_parts("nonces", list(state.nonces))
-        yield from log_parts("steps", [one for one in state.agenda.items.items() if is_step(one)], step_row)
+        yield from log_parts("steps", step_rows(state))
         yield from log_parts("callbacks", callbacks, callback_row)
         yield from log_parts("deliveries", deliveries, self._jobs.delivery)
         yield from log_parts("requests", list(live.journal))
@@ -105,7 +105,6 @@ class _Capture:
 
     def _rest(self) -> Rest:
         live, state = self._live, self._state
-        added = [one for one in state.agenda.items.items() if not is_step(one)]
         return Rest(
             scenario=_scenario(live),
             now=state.now,
@@ -123,7 +122,7 @@ class _Capture:
             shared=self._payments.shared.values,
             timelines=self._payments.timelines.values,
             cases=[CASES.row(one, one.transaction.number) for ones in state.cases.values() for one in ones],
-            due=[due_row(state, ticket, due) for ticket, due in added],
+            due=list(due_rows(state)),
             due_added=state.agenda.added,
             callbacks=[callback_row(one) for one in self._jobs.elsewhere if isinstance(one, Callback)],
             deliveries=[self._jobs.delivery(one) for one in self._jobs.elsewhere if isinstance(one, Delivery)],

@@ -1,6 +1,6 @@
 """The jobs of a snapshot: callbacks, deliveries, cases and due items."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from operator import attrgetter, itemgetter
 from typing import Any, Final
@@ -79,26 +79,21 @@ def callback_row(one: Callback) -> Any:
     return CALLBACKS.row(one, payment.number, payment.results.index(one.result))
 
 
-def step_row(due: tuple[int, Due[StepDue]]) -> StepRow:
-    """Return the row of a step that is due."""
-    return due[0], due[1].at, due[1].item
+def step_rows(state: State) -> list[StepRow]:
+    """Return the rows of all steps that are due."""
+    return [(ticket, due.at, due.item) for ticket, due in state.agenda.items.items() if isinstance(due.item, StepDue)]
 
 
-def is_step(due: tuple[int, Due[AgendaItem]]) -> bool:
-    """Return whether it is a step of a payment."""
-    return type(due[1].item) is StepDue
-
-
-def due_row(state: State, ticket: int, due: Due[AgendaItem]) -> DueRow:
-    """Return the row of any other due item."""
-    match due.item:
-        case Callback() | Delivery() as job:
-            return ticket, due.at, "job", job.id, False
-        case CaseDue(case, is_refund):
-            return ticket, due.at, "case", case.id, is_refund
-        case Scheduled() as planned:
-            return ticket, due.at, "schedule", state.scenario.schedule.index(planned), False
-    raise AssertionError("steps are in a log of their own")
+def due_rows(state: State) -> Iterator[DueRow]:
+    """Yield the rows of all other due items."""
+    for ticket, due in state.agenda.items.items():
+        match due.item:
+            case Callback() | Delivery() as job:
+                yield ticket, due.at, "job", job.id, False
+            case CaseDue(case, is_refund):
+                yield ticket, due.at, "case", case.id, is_refund
+            case Scheduled() as planned:
+                yield ticket, due.at, "schedule", state.scenario.schedule.index(planned), False
 
 
 class JobReader(dict[str, Any]):
