@@ -144,7 +144,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         {
             "_seed": BEGINNING, "_spelling": SCENARIO, "_values_max": DERIVED,
             "_magic": SCENARIO, "_magic_by_id": SCENARIO, "_own": DERIVED,
-            "_by_label": DERIVED,
+            "_by_label": DERIVED, "_only": DERIVED,
             "__orig_class__": "of typing",
         },
     ),
