@@ -100,7 +100,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("model",),
-    ("agenda", "commands", "compiler"),
+    ("agenda", "commands"),
     ("state",),
     ("queries",),
     ("handlers", "reports"),
