@@ -28,7 +28,7 @@ from simulator.runtime.courier import Sender
 from simulator.runtime.lives import SandboxSpec, quotas
 from simulator.runtime.operations import STOPPING, Operations
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
-from simulator.runtime.scenario_watch import load
+from simulator.runtime.scenario_watch import switch_scenario
 from simulator.scenario.library import load_scenario, with_callback
 from simulator.server.http_limits import REFUSED
 from simulator.server.message import HttpRequest, is_browser_at_root
@@ -83,7 +83,7 @@ class App(Starlette):
         self._control: ControlApp | None = None
         self._is_started = False
         self.operations = Operations(REFUSED)
-        self.data_folder: OpenStore | None = None
+        self.store: OpenStore | None = None
         self.tokens: tuple[Token, ...] = ()  # of the control API, besides the control token
 
     # Requests of the reseller API
@@ -133,7 +133,7 @@ class App(Starlette):
     def _answer(self, path: str, request: ApiRequest, root: str) -> Coroutine[Any, Any, EncodedReply]:
         """Select the sandbox by path: a sandbox under its own prefix, or the default sandbox at the root."""
         if self._machine_time is not None and self._machine_time.is_running:
-            self._machine_time.compare()  # else the signatures of clients with a corrected clock fail for a minute
+            self._machine_time.compare()  # else a corrected clock refuses valid signatures for up to a minute
         if path.startswith(SANDBOX_PREFIX):
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
             sandbox = self.sandboxes.find(sandbox_id)
@@ -150,8 +150,8 @@ class App(Starlette):
         """Answer at the root, where credentials may select a sandbox other than the default one."""
         default = self.sandboxes.default
         owner, request = await owner_at_root(self.sandboxes, default, path, request)
-        anonymous = None if owner is default or names_owner(path, request) else default
-        return await self._pipeline.answer(owner, path, request, root, anonymous)
+        url_sandbox = None if owner is default or names_owner(path, request) else default
+        return await self._pipeline.answer(owner, path, request, root, url_sandbox)
 
     # The control API
 
@@ -193,7 +193,7 @@ class App(Starlette):
         """Switch the default sandbox and all new sandboxes to another scenario; see `runtime.scenario_watch`."""
         if self.options.callback is not None:
             scenario = with_callback(scenario, self.options.callback)
-        deferred = await load(self.sandboxes.default, scenario)
+        deferred = await switch_scenario(self.sandboxes.default, scenario)
         self.scenario = scenario
         if self._control is not None:
             self._control.state.default_scenario = scenario
@@ -208,14 +208,14 @@ class App(Starlette):
             self._control.guard.use(control_token, tokens)
             self.sandboxes.events.wake_all()
 
-    def share(self, cluster: "Cluster") -> None:
-        """Forward requests for the sandboxes of other servers of a cluster."""
+    def join_cluster(self, cluster: "Cluster") -> None:
+        """Join a cluster: forward requests for sandboxes of its other servers to them."""
         from simulator.postgres.routing import Router
 
-        self._router = Router(cluster, self._answer_here)
+        self._router = Router(cluster, self._answer_locally)
         self.operations.store_figures = self._router.figures
 
-    async def _answer_here(self, scope: Any, receive: Any, send: Any) -> None:
+    async def _answer_locally(self, scope: Any, receive: Any, send: Any) -> None:
         if _is_control(scope["path"]):
             await self._answer_control(scope, receive, send)
         else:
@@ -234,8 +234,8 @@ class App(Starlette):
         if self._is_started:
             return
         self._is_started = True
-        if self.data_folder is not None:
-            self.data_folder.start()
+        if self.store is not None:
+            self.store.start()
         if self._machine_time is not None:
             self._machine_time.on_step = self._note_wall_step
             self._machine_time.start()
@@ -249,25 +249,25 @@ class App(Starlette):
     async def _lifespan(self) -> AsyncIterator[None]:
         """Start, and stop at the end, when called by an ASGI server or `router.lifespan_context`."""
         self._start()
-        if self.data_folder is not None:
-            await self.data_folder.start_snapshots()
-        preparing = asyncio.create_task(prepare())
+        if self.store is not None:
+            await self.store.start_snapshots()
+        preparation = asyncio.create_task(prepare())
         self.operations.not_ready = None
         yield
         self.operations.not_ready = STOPPING
         self.operations.lag.close()
         if self._machine_time is not None:
             self._machine_time.close()
-        preparing.cancel()
-        if self.data_folder is not None:
-            await self.data_folder.take_last_snapshots()
+        preparation.cancel()
+        if self.store is not None:
+            await self.store.take_last_snapshots()
         await self.sandboxes.close()
         if self.http is not None:
             await self.http.close()
         if self._router is not None:
             await self._router.close()
-        if self.data_folder is not None:
-            self.data_folder.close()
+        if self.store is not None:
+            self.store.close()
 
 
 def _is_control(path: str) -> bool:
@@ -281,12 +281,12 @@ def build_app(
     sender: Sender | None = None,
     *,
     scenario: Scenario | None = None,
-    through: Callable[[Sender], Sender] | None = None,
+    wrap_sender: Callable[[Sender], Sender] | None = None,
 ) -> App:
     """Return the application. Raise `ScenarioError` for a scenario that cannot be loaded.
 
     `clock` is the wall clock of all sandboxes, by default the machine's; `sender` delivers over the network; `scenario`
-    replaces the scenario of the options; `through` wraps the sender for callbacks.
+    replaces the scenario of the options; `wrap_sender` wraps the sender of callbacks and webhooks.
     """
     clock = clock or MachineTime(wall_clock)
     scenario = load_scenario(options.scenario) if scenario is None else scenario
@@ -297,7 +297,7 @@ def build_app(
         sender = http = HttpSender(
             AddressPolicy(public_only=options.public_callbacks_only), ca_file=options.callbacks_ca
         )
-    sender = sender if through is None else through(sender)
+    sender = sender if wrap_sender is None else wrap_sender(sender)
     sandboxes = Sandboxes(
         clock,
         sender,

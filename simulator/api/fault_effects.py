@@ -12,7 +12,7 @@ import msgspec
 
 from simulator.api import refusals
 from simulator.api.call import ABORT, CUT, ApiCall, ChosenFault, Ending, Reply
-from simulator.api.suspension import TIMED_OUT, timeout_body, wait
+from simulator.api.suspension import TIMED_OUT, await_fault, timeout_body
 from simulator.api.token_credentials import claimed_reseller
 from simulator.auth import headers as names
 from simulator.contract.query import decode_query
@@ -75,7 +75,7 @@ async def with_failures(call: ApiCall, reply: Reply) -> Reply:
             return reply
         call.sandbox.apply(CountFault((), met.rule.id, met.is_selected, met.values), call.now)
         call.exchange.fault = met.rule.label
-    if ended := await wait(call):
+    if ended := await await_fault(call):
         return ended
     if call.is_lost and not met.rule.then.after_commit:
         return refusals.lost_sandbox(call)

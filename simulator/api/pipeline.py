@@ -1,10 +1,10 @@
 """The pipeline of every request of the reseller API, to be read from top to bottom.
 
-`Pipeline.answer` has five steps: catch up, read the head, reply, record, publish. `_run_steps` has those of a reply:
+`Pipeline.answer` catches up, reads the head, replies, records, and publishes. `_run_steps` has the steps of the reply:
 
-admit -> find the endpoint -> claim -> read -> check -> execute
+admit -> find the endpoint -> check the head -> read the body -> check the input -> execute
 
-A scenario's fault is chosen in `claim`, or in `check` if it depends on the body (`api/fault_effects`).
+A scenario's fault is chosen in `check_head`, or in `check_input` if it depends on the body (`api/fault_effects`).
 
 The pipeline awaits only the rest of a body, a fault's delay, and overdue work that exceeds one turn's share. All other
 requests are answered without suspending, so the server can answer them at once.
@@ -24,7 +24,7 @@ from simulator.api.clients import DIRECT, ClientResolver
 from simulator.api.fault_effects import NO_REPLY, choose_fault, with_failures
 from simulator.api.notes import diagnosis_for_client, hide_secrets
 from simulator.api.routes import PathTable, Routes
-from simulator.api.suspension import ClientGone, read, store_unread_body, wait
+from simulator.api.suspension import ClientGone, await_body, await_fault, store_unread_body
 from simulator.api.validation import check_fields, note_ignored_members
 from simulator.domain.commands import CountRequest
 from simulator.domain.model.domain_events import StatusChange
@@ -51,12 +51,12 @@ class Pipeline:
         path: str,
         request: ApiRequest,
         prefix: str = "",
-        anonymous: LiveSandbox | None = None,
+        url_sandbox: LiveSandbox | None = None,
         refusal: Callable[[ApiCall], Reply] | None = None,
     ) -> EncodedReply:
         """Answer a request. `path` is the part after `prefix`, which named the sandbox.
 
-        `sandbox` may have been found by credentials. `anonymous` is then the sandbox of the URL, which records the
+        `sandbox` may have been found by credentials. `url_sandbox` is then the sandbox of the URL, which records the
         request if its authentication fails. `refusal`, if given, replaces all steps of the reply.
         """
         began, wall = perf_counter(), sandbox.clock.wall()
@@ -68,13 +68,13 @@ class Pipeline:
         call = self._read_head(sandbox, path, request, prefix, now, wall)
         if sandbox.spec.quotas is not NO_QUOTAS and not request.is_replay:
             refusal = refusal_by_quota(sandbox, sandbox.spec.quotas, wall) or refusal
-        needs_body = counters.needs_bodies or (anonymous is not None and anonymous.counters.needs_bodies)
+        needs_body = counters.needs_bodies or (url_sandbox is not None and url_sandbox.counters.needs_bodies)
         reply, content = await self._reply(call, refusal, needs_body)
         recorder, is_same_life = sandbox, counters is sandbox.counters
-        if anonymous is not None and call.reseller is None:
+        if url_sandbox is not None and call.reseller is None:
             call.exchange.owner = sandbox.id
-            recorder, is_same_life = anonymous, True
-        diagnosis = _complete(call, reply, content, anonymous)
+            recorder, is_same_life = url_sandbox, True
+        diagnosis = _complete(call, reply, content, url_sandbox)
         call.exchange.duration_us = int((perf_counter() - began) * 1e6)
         if not recorder.is_deleted:
             record(call, recorder)
@@ -128,15 +128,12 @@ class Pipeline:
         return with_deprecation(call, reply) if call.is_deprecated else reply, content
 
     async def _run_steps(self, call: ApiCall) -> Reply:
-        """Run the steps of every call, in order. Each returns the reply that ends the call, or None to continue.
-
-        Only a fault, or a body that is still arriving, makes a call wait.
-        """
-        reply = self._admit(call) or self._find_endpoint(call) or claim(call)
+        """Run the steps of every call, in order. Each returns the reply that ends the call, or None to continue."""
+        reply = self._admit(call) or self._find_endpoint(call) or check_head(call)
         if reply is None:
             reply = (
-                (await read(call) if call.fault or call.request.body is None else None)
-                or check(call)
+                (await await_body(call) if call.fault or call.request.body is None else None)
+                or check_input(call)
                 or (await execute_late(call) if call.fault else execute(call))
             )
         elif call.fault is not None:
@@ -181,7 +178,15 @@ class Pipeline:
             call.is_deprecated = True
 
 
-def claim(call: ApiCall) -> Reply | None:
+def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    """Return headers by name; repeated headers are joined by a comma, which none of our formats accepts."""
+    headers: dict[bytes, bytes] = {}
+    for name, value in pairs:
+        headers[name] = headers[name] + b", " + value if name in headers else value
+    return headers
+
+
+def check_head(call: ApiCall) -> Reply | None:
     """Choose the fault if the head decides it, and identify the caller by the headers (SPEC 5.2). A fault that prevents
     execution ends the call."""
     if b"x-sim-rule" in call.headers and (refusal := _check_selected_rule(call)):
@@ -209,9 +214,9 @@ def _check_selected_rule(call: ApiCall) -> Reply | None:
     return None
 
 
-def check(call: ApiCall) -> Reply | None:
+def check_input(call: ApiCall) -> Reply | None:
     """Verify the signature, spend the nonce, and validate the input against the contract. Then choose the fault, unless
-    `claim` has chosen it."""
+    `check_head` has chosen it."""
     if call.request.body is not None:
         call.exchange.body, call.has_body = call.request.body, True
     endpoint = call.endpoint
@@ -233,17 +238,17 @@ def execute(call: ApiCall) -> Reply:
     """Execute a call now. Payments and deliveries that it causes inherit its trace context."""
     if b"traceparent" not in call.headers:
         return call.endpoint.handle(call)
-    serial, _ = call.sandbox.core.state.deliveries.last
+    last_serial, _ = call.sandbox.core.state.deliveries.last
     try:
         return call.endpoint.handle(call)
     finally:
-        _trace(call, serial)
+        _trace(call, last_serial)
 
 
 async def execute_late(call: ApiCall) -> Reply:
     """Execute a call after its fault's delay. Its events are published at once."""
     assert call.fault is not None, "without a fault the call is executed at once"
-    if not call.fault.rule.then.after_commit and (refusal := await wait(call)):
+    if not call.fault.rule.then.after_commit and (refusal := await await_fault(call)):
         return refusal
     if call.is_lost:
         return refusals.lost_sandbox(call)
@@ -252,8 +257,8 @@ async def execute_late(call: ApiCall) -> Reply:
     return reply
 
 
-def _trace(call: ApiCall, serial: int) -> None:
-    """Assign the payments that got a status, and the deliveries after `serial`, to the trace of the request."""
+def _trace(call: ApiCall, last_serial: int) -> None:
+    """Assign the payments that got a status, and the deliveries after `last_serial`, to the trace of the request."""
     trace = trace_of(call.exchange.headers)
     if trace is None:
         return
@@ -261,14 +266,22 @@ def _trace(call: ApiCall, serial: int) -> None:
     for event in sandbox.new_events:
         if isinstance(event, StatusChange):
             sandbox.courier.traces.note(event.number, trace)
-    for delivery in sandbox.core.state.deliveries.after(serial):
+    for delivery in sandbox.core.state.deliveries.after(last_serial):
         sandbox.courier.traces.note(delivery.id, trace)
 
 
-def _complete(call: ApiCall, reply: Reply, content: bytes, anonymous: LiveSandbox | None) -> str:
+def with_deprecation(call: ApiCall, reply: Reply) -> Reply:
+    """Return the reply with the `Deprecation` header (SPEC 9), unless the scenario suppresses it."""
+    form = call.sandbox.scenario.assume.get("deprecation-header", "rfc9745")
+    if form == "none":
+        return reply
+    return msgspec.structs.replace(reply, headers=(*reply.headers, (b"deprecation", deprecation(form))))
+
+
+def _complete(call: ApiCall, reply: Reply, content: bytes, url_sandbox: LiveSandbox | None) -> str:
     """Complete the record of a call with its reply. Return the diagnosis for its client.
 
-    Secrets of the call's sandbox are redacted in the record; those of all sandboxes in the diagnosis.
+    The secrets of the call's sandbox are redacted in both; other secrets only in the diagnosis.
     """
     exchange, sandbox = call.exchange, call.sandbox
     exchange.status, exchange.content = reply.status, reply.journaled or content
@@ -278,24 +291,9 @@ def _complete(call: ApiCall, reply: Reply, content: bytes, anonymous: LiveSandbo
         exchange.ending = str(reply.ending)
     if not exchange.diagnosis:
         return ""
-    hide_secrets(exchange, sandbox.own_secrets.index(sandbox.hidden))
-    return diagnosis_for_client(exchange, (*sandbox.secrets[1:], *(anonymous.secrets if anonymous else ())))
-
-
-def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """Return headers by name; repeated headers are joined by a comma, which none of our formats accepts."""
-    headers: dict[bytes, bytes] = {}
-    for name, value in pairs:
-        headers[name] = headers[name] + b", " + value if name in headers else value
-    return headers
-
-
-def with_deprecation(call: ApiCall, reply: Reply) -> Reply:
-    """Return the reply with the `Deprecation` header (SPEC 9), unless the scenario suppresses it."""
-    form = call.sandbox.scenario.assume.get("deprecation-header", "rfc9745")
-    if form == "none":
-        return reply
-    return msgspec.structs.replace(reply, headers=(*reply.headers, (b"deprecation", deprecation(form))))
+    own, *others = sandbox.secrets
+    hide_secrets(exchange, own)
+    return diagnosis_for_client(exchange, (*others, *(url_sandbox.secrets if url_sandbox else ())))
 
 
 def record(call: ApiCall, recorder: LiveSandbox) -> None:

@@ -31,11 +31,11 @@ class RequestReplayer:
         sandbox: LiveSandbox,
         recorded: Exchange,
         wait: Callable[[], Awaitable[Resumption]],
-        anonymous: LiveSandbox | None = None,
+        url_sandbox: LiveSandbox | None = None,
         *,
         is_masked: bool = False,
     ) -> Coroutine[Any, Any, EncodedReply]:
-        """Answer a recorded request. An awaited body arrives, or fails as recorded, when `wait` ends. `anonymous` is
+        """Answer a recorded request. An awaited body arrives, or fails as recorded, when `wait` ends. `url_sandbox` is
         the sandbox that recorded the request, if a different one. With `is_masked`, the record has the verdict on the
         signature."""
 
@@ -68,7 +68,7 @@ class RequestReplayer:
             refusal = partial(refusals.unknown_sandbox, named)
         elif recorded.error in UNREAD_REFUSALS:
             refusal = partial(_refuse_as_before, recorded)
-        return self._pipeline.answer(sandbox, recorded.path, request, recorded.prefix, anonymous, refusal)
+        return self._pipeline.answer(sandbox, recorded.path, request, recorded.prefix, url_sandbox, refusal)
 
     async def resend(
         self, sandbox: LiveSandbox, recorded_by: LiveSandbox, recorded: Exchange, headers: list[tuple[bytes, bytes]]
@@ -86,8 +86,8 @@ class RequestReplayer:
             scheme=recorded.scheme,
         )
         prefix = "" if sandbox.id == DEFAULT else SANDBOX_PREFIX + sandbox.id
-        anonymous = None if sandbox is recorded_by else recorded_by
-        status, lines, _, _ = await self._pipeline.answer(sandbox, recorded.path, request, prefix, anonymous)
+        url_sandbox = None if sandbox is recorded_by else recorded_by
+        status, lines, _, _ = await self._pipeline.answer(sandbox, recorded.path, request, prefix, url_sandbox)
         return status, lines
 
 

@@ -86,14 +86,14 @@ async def read_body(headers: Mapping[bytes, bytes], receive: Receive, bytes_max:
         chunks.append(chunk)
 
 
-async def read(call: ApiCall) -> Reply | None:
+async def await_body(call: ApiCall) -> Reply | None:
     """Wait for a fault's delay and for the rest of the body, then check again what may have changed meanwhile."""
     request = call.request
     if request.body is not None:  # before the wait, so that records have the body
         call.exchange.body, call.has_body = request.body, True
     then = None if call.fault is None else call.fault.rule.then
     waits = then is not None and not then.after_commit and not then.hold  # a hold waits in `execute`
-    if waits and (refusal := await wait(call)):
+    if waits and (refusal := await await_fault(call)):
         return refusal
     if request.body is not None or not is_announced(call.headers):
         call.has_body = True
@@ -123,23 +123,23 @@ def _identify_again(call: ApiCall, event: str) -> Reply | None:
     return refusal
 
 
-async def wait(call: ApiCall) -> Reply | None:
+async def await_fault(call: ApiCall) -> Reply | None:
     """Wait for the delay of the call's fault, then in its hold, once; both end when the sandbox is deleted or reset."""
     met = call.fault
     if met is None or met.has_waited or not met.rule.then.waits:
         return None
     met.has_waited = True
     if not met.rule.then.after_commit:
-        return await _wait(call, met)
+        return await _await_fault(call, met)
     unanswered = call.sandbox.unanswered
     unanswered.append(call.exchange)
     try:
-        return await _wait(call, met)
+        return await _await_fault(call, met)
     finally:
         unanswered.remove(call.exchange)
 
 
-async def _wait(call: ApiCall, met: ChosenFault) -> Reply | None:
+async def _await_fault(call: ApiCall, met: ChosenFault) -> Reply | None:
     call.note_wait()
     reply = None
     if met.rule.then.delay is not None:

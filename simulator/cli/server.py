@@ -90,7 +90,7 @@ def prepare(
     try:
         folder = _store(flags, lambda: running)
         options = options_of(flags)._replace(keeps_coverage=keeps_coverage)
-        app = build_app(options, scenario=scenario, through=None if folder is None else folder.gated)
+        app = build_app(options, scenario=scenario, wrap_sender=None if folder is None else folder.gated)
         app.use_tokens(options.control_token, tokens_of(flags))
         server = make_server(
             app,
@@ -107,7 +107,7 @@ def prepare(
             cluster = cast("Cluster", folder)
             host = cluster.own_host if flags.host in WILDCARDS else flags.host
             cluster.url = flags.advertise or f"http://{host_for_clients(host)}:{server.port}"
-            app.share(cluster)
+            app.join_cluster(cluster)
         if folder is not None:
             _rebuild(server, app, folder, follows_scenario=flags.names_scenario)
     except ScenarioError as error:

@@ -28,7 +28,7 @@ class Application(Protocol):
     sandboxes: Sandboxes
     scenario: Scenario
     wall: Wall
-    data_folder: OpenStore | None
+    store: OpenStore | None
 
     @property
     def replayer(self) -> RequestReplay: ...
@@ -85,7 +85,7 @@ class DataFolder:
             live.keeper = keeper
             if live.id not in self.sandboxes:
                 keeper.begin(live)
-        app.data_folder, self._app = self, app
+        app.store, self._app = self, app
 
     def start(self) -> None:
         """Commit at the end of each turn; needs a running event loop."""

@@ -101,7 +101,7 @@ class Cluster:
             self.owners.add(DEFAULT)
         else:
             app.sandboxes.stand_in(self._spec)
-        app.data_folder = self
+        app.store = self
 
     def start(self) -> None:
         """Commit at the end of each turn; needs a running event loop."""

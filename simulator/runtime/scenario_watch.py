@@ -79,7 +79,7 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     return found.st_mtime_ns, found.st_size
 
 
-async def load(live: LiveSandbox, scenario: Scenario) -> tuple[str, ...]:
+async def switch_scenario(live: LiveSandbox, scenario: Scenario) -> tuple[str, ...]:
     """Switch to another scenario, also for later resets. Return a line for each part that requires a reset.
 
     It waits for overdue items. Raises `Conflict` before any change, also when the sandbox is reset meanwhile. Not for a

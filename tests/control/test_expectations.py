@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.runtime.scenario_watch import load
+from simulator.runtime.scenario_watch import switch_scenario
 from simulator.scenario.library import scenario_from_object
 from tests.support.client import Client, running
 from tests.support.receivers import refused_url
@@ -171,7 +171,7 @@ def test_there_is_no_verdict_on_webhooks_when_evicted_ones_could_change_it() -> 
 
 
 def reload(client: Client, expect: list[Any], **more: Any) -> None:
-    client.run(load(client.live, scenario_from_object({"extends": "default", "expect": expect, **more})))
+    client.run(switch_scenario(client.live, scenario_from_object({"extends": "default", "expect": expect, **more})))
 
 
 def test_a_reload_counts_the_stored_records_and_says_where_it_begins() -> None:

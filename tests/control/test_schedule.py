@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.runtime.scenario_watch import load
+from simulator.runtime.scenario_watch import switch_scenario
 from tests.support.client import Client, compiled, running
 
 DEPOSITS = [
@@ -228,9 +228,9 @@ def test_a_reload_keeps_what_has_happened_and_follows_the_rest_of_the_new_schedu
     past = {"at": "1m", "network": {"product": "ELECTRIC", "status": "Interruption"}}
     with running(scheduled(revoked, added)) as client:
         told(client)
-        deferred = client.run(load(client.live, scenario(revoked, added, later, past)))
+        deferred = client.run(switch_scenario(client.live, scenario(revoked, added, later, past)))
         assert deferred == ("schedule: what comes 60 s after the start is past, and does not happen",)
         assert client.call("GET", "/v2/balance").status == 401, "the key stays revoked"
         assert [one["rule"] for one in told(client)] == ["refuses"]
-        assert client.run(load(client.live, scenario(revoked, added))) == ()
+        assert client.run(switch_scenario(client.live, scenario(revoked, added))) == ()
         assert told(client) == []

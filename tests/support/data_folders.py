@@ -59,23 +59,23 @@ def serving(
 
 def folder_of(client: Client) -> DataFolder:
     """The folder of an application."""
-    assert isinstance(client.app.data_folder, DataFolder)
-    return client.app.data_folder
+    assert isinstance(client.app.store, DataFolder)
+    return client.app.store
 
 
 def saving_of(client: Client) -> SnapshotSchedule:
     """Return the schedule of an application's snapshots."""
-    assert isinstance(client.app.data_folder, DataFolder)
-    found = client.app.data_folder._schedule
+    assert isinstance(client.app.store, DataFolder)
+    found = client.app.store._schedule
     assert found is not None
     return found
 
 
 def killed(client: Client, tmp_path: Path) -> Path:
     """A copy of the folder as the end of the process would leave it now."""
-    assert isinstance(client.app.data_folder, DataFolder)
-    client.run(client.app.data_folder.gate.passed())
-    return as_killed(client.app.data_folder.path, tmp_path / "killed")
+    assert isinstance(client.app.store, DataFolder)
+    client.run(client.app.store.gate.passed())
+    return as_killed(client.app.store.path, tmp_path / "killed")
 
 
 class Held:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from simulator.domain.model.webhooks import DeliveryState
-from simulator.runtime.scenario_watch import load
+from simulator.runtime.scenario_watch import switch_scenario
 from tools.worlds.clients import Answered
 from tools.worlds.scenarios import FAULTS, STEPS, VARIANTS, WAYS, variant
 from tools.worlds.steps import BOX, WHO, number, one_of, step
@@ -85,7 +85,7 @@ def load_scenario(world: World, box: str, number: int) -> None:
     live = world.find(box)
     if live is not None and not live.is_closed:
         scenario = variant(number, "manual")
-        loading = world.app.load(scenario) if box == "default" else load(live, scenario)
+        loading = world.app.load(scenario) if box == "default" else switch_scenario(live, scenario)
         life = world.life(box)
         if life is not None:
             # A reseller that the scenario before did not have is set as the new one says.

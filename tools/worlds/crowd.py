@@ -80,7 +80,7 @@ class Crowd:
         self._request = self._store.request_commit
         self._store.request_commit = self._commit  # type: ignore[method-assign]
         scenario = compiled({"extends": "default"} | FIRST)
-        self._app = build_app(Options(), self.wall, Silent(), scenario=scenario, through=self._kept.gated)
+        self._app = build_app(Options(), self.wall, Silent(), scenario=scenario, wrap_sender=self._kept.gated)
         for box in BOXES[1 : 2 if self._is_of_travellers else None]:
             self._app.sandboxes.create(SandboxSpec(scenario, box))
         self._kept.keep(self._app)

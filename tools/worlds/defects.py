@@ -139,10 +139,10 @@ DEFECTS = (
            "now - known.at < self._window or timestamp_s <= known.timestamp_s", "now - known.at < self._window / 4"),
     Defect("a key that is revoked while the body comes is accepted", "api.suspension:_identify_again",
            "refusal = refuse_address(call) or identify(call)", "refusal = refuse_address(call)", seed=17),
-    Defect("a nonce of a payment is given back", "api.suspension:wait",
+    Defect("a nonce of a payment is given back", "api.suspension:await_fault",
            "met.has_waited = True", "met.has_waited = True\n    nonces = call.sandbox.core.state.nonces\n"
            "    nonces.restore((), *nonces.kept())", seed=42),
-    Defect("a delay ends in what nothing foresaw", "api.suspension:wait",
+    Defect("a delay ends in what nothing foresaw", "api.suspension:await_fault",
            "met.has_waited = True", "met.has_waited = True\n    raise TypeError", seed=42),
     Defect("a void is missing in the history", f"{HANDLERS}.timeline:propagate_change",
            "    state.resellers[transaction.reseller].history.change_status(transaction)\n",
@@ -188,7 +188,7 @@ DEFECTS = (
     Defect("ids of callbacks depend on more than the sandbox", f"{HANDLERS}.callback_jobs:_add",
            'id=f"cb-{state.callbacks_made}"', 'id=f"cb-{state.callbacks_made}-{id(state) % 97}"'),
     # The disk
-    Defect("the body of a request that has to wait is not on disk", "api.suspension:read",
+    Defect("the body of a request that has to wait is not on disk", "api.suspension:await_body",
            "call.exchange.body, call.has_body = request.body, True", "call.has_body = True", seed=68),
     Defect("a snapshot on disk lacks a nonce", "persistence.snapshot.capture:_Capture.parts",
            "list(state.nonces))", "list(state.nonces)[1:])", seed=8),

@@ -106,8 +106,8 @@ class World:
         options = Options(mode=mode, sandbox_ttl_s=self.setting.sandbox_ttl_s)
         first = variant(self.setting.variant, self.setting.mode)
         disk = Disk(self, str(len(self.disks)), found) if self.setting.is_kept else None
-        through = None if disk is None else disk.gated
-        self.app: App = build_app(options, self.wall, self.network, scenario=first, through=through)
+        wrap_sender = None if disk is None else disk.gated
+        self.app: App = build_app(options, self.wall, self.network, scenario=first, wrap_sender=wrap_sender)
         self.app.sandboxes.events.boot = "00000000"  # the one thing that is drawn without a seed
         before: Clients | None = getattr(self, "clients", None)
         self.clients = Clients(self.loop, self.app, self.wall_s, self.answers.judge, self._when_durable)

@@ -58,7 +58,7 @@ class RequestReplay(Protocol):
         sandbox: LiveSandbox,
         recorded: Exchange,
         wait: Callable[[], Awaitable[Resumption]],
-        anonymous: LiveSandbox | None = None,
+        url_sandbox: LiveSandbox | None = None,
         *,
         is_masked: bool = False,
     ) -> Answering: ...
