@@ -159,7 +159,7 @@ class ApiCall(msgspec.Struct, kw_only=True, gc=False):
     fault: ChosenFault | None = None
     core: Sandbox | None = None
     awaits_fault: bool = True
-    passed_faults: tuple[str, ...] = ()
+    matched_faults: tuple[str, ...] = ()
     is_exact: bool = True
     is_unsigned: bool = False
     is_deprecated: bool = False

@@ -52,14 +52,14 @@ def choose_fault(call: ApiCall, before_body: bool = False) -> None:
         exchange.selected_rule,
         account,
         before_body=before_body,
-        passed=frozenset(call.passed_faults),
+        matched_before=frozenset(call.matched_faults),
     )
-    call.awaits_fault = choice.waits
+    call.awaits_fault = choice.needs_body
     rule = choice.rule
     chosen = "" if rule is None or rule.then.after_commit else rule.id
     if choice.matched or chosen:
         call.sandbox.apply(CountFault(choice.matched, chosen, choice.is_selected, choice.values), call.now)
-        call.passed_faults = choice.matched
+        call.matched_faults = choice.matched
     if rule is not None:
         call.fault = ChosenFault(rule, choice.is_selected, choice.values)
         if chosen:

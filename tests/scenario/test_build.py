@@ -249,8 +249,8 @@ def test_a_fault_is_built_with_all_its_keys(scenario: Scenario) -> None:
         after_commit=True,
         hold="h",
     )
-    assert first.before_body is not None
-    assert fourth.before_body is not None, "one of its variants waits for the execution"
+    assert first.when_of_head is not None
+    assert fourth.when_of_head is not None, "one of its variants waits for the execution"
     assert [variant.then.after_commit for _, variant in fourth.variants] == [False, True]
     assert second.then == FaultThen(denial=NonceServiceDown())
     virtual = (timedelta(seconds=5), timedelta(seconds=5))
@@ -280,7 +280,7 @@ def test_a_fault_that_looks_into_the_body_waits_for_it(fact: str) -> None:
         ("{method: POST, path: /v2/topup, nth: 1}", False),
     ):
         [rule] = built(f"faults: [{{when: {when}, then: {{status: 500}}}}]\n").faults
-        assert (rule.before_body is not None) is expected
+        assert (rule.when_of_head is not None) is expected
 
 
 def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:

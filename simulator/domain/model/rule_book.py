@@ -39,13 +39,13 @@ def magic_digits(account: object) -> str:
 
 class Choice(msgspec.Struct, Generic[Then], frozen=True, gc=False):
     """The result of a search in a book. `matched` has the ids of the rules whose `when` matched, `values` the request's
-    value for each matched rule that counts per value. `waits` means that the search must be repeated with the body.
+    value for each matched rule that counts per value. With `needs_body`, the search must be repeated with the body.
     `is_selected` means that the request named the rule, so no rule was evaluated."""
 
     rule: Rule[Then] | None
     matched: tuple[str, ...] = ()
     values: tuple[tuple[str, str], ...] = ()
-    waits: bool = False
+    needs_body: bool = False
     is_selected: bool = False
 
 
@@ -94,7 +94,7 @@ class RuleBook(Generic[Then]):
     def _set_rules(self, rules: Iterable[Rule[Then]]) -> None:
         """Index the rules by name, and share the limit on values among those that count per value."""
         self.rules = sorted(rules, key=lambda rule: rule.fallback)
-        self._own = sum(not rule.fallback for rule in self.rules)
+        self._own_count = sum(not rule.fallback for rule in self.rules)
         sharing = sum(bool(rule.per) for rule in self.rules)
         self._values_max = min(VALUES_MAX, SANDBOX_VALUES_MAX // len(SECTIONS) // max(1, sharing))
         self._by_label = by_label(self.rules)
@@ -113,13 +113,13 @@ class RuleBook(Generic[Then]):
         """Return whether this section has a magic rule for `account`."""
         return magic_digits(account) in self._magic
 
-    def choose(self, gather: Callable[[], Fields], wanted: str = "", account: object = None) -> Rule[Then] | None:
-        """Return the rule named `wanted`, else the first rule that the request meets, and count it. A rule selected by
-        name applies regardless of its counts, and `nth`, `every`, `times` and `chance` do not count the request.
+    def choose(self, gather: Callable[[], Fields], selected: str = "", account: object = None) -> Rule[Then] | None:
+        """Return the rule named `selected`, else the first rule that the request meets, and count it. A selected rule
+        applies regardless of its counts, and `nth`, `every`, `times` and `chance` do not count the request.
 
         `gather` builds the facts of the request lazily, only when a rule needs them.
         """
-        if not (wanted or self.is_magic(account)):
+        if not (selected or self.is_magic(account)):
             if self._only is not None:  # as in most sandboxes
                 count = self.counts[self._only.id]
                 count.matched += 1
@@ -127,7 +127,7 @@ class RuleBook(Generic[Then]):
                 return self._only
             if not self.rules:
                 return None
-        choice = self.find(gather, wanted, account)
+        choice = self.find(gather, selected, account)
         rule = choice.rule
         self.count(choice.matched, rule.id if rule is not None else "", choice.values, is_selected=choice.is_selected)
         return rule
@@ -135,31 +135,31 @@ class RuleBook(Generic[Then]):
     def find(
         self,
         gather: Callable[[], Fields],
-        wanted: str = "",
+        selected: str = "",
         account: object = None,
         *,
         before_body: bool = False,
-        passed: frozenset[str] = frozenset(),
+        matched_before: frozenset[str] = frozenset(),
     ) -> Choice[Then]:
         """Find the rule like `choose`, without counting. With `before_body`, only the facts of the head are known.
-        `passed` has the ids of the rules that matched in that search; the second search skips them."""
-        if wanted and (named := self.by_name(wanted)):
+        `matched_before` has the ids of the rules that matched in that search; the second search skips them."""
+        if selected and (named := self.by_name(selected)):
             return Choice(rule=self._next_variant(named, is_selected=True), is_selected=True)
-        waits = before_body and bool(self._magic)
+        needs_body = before_body and bool(self._magic)
         magic = None if before_body else self._magic.get(magic_digits(account))
         if magic is None and not self.rules:
-            return Choice(rule=None, waits=waits)
+            return Choice(rule=None, needs_body=needs_body)
         facts = gather()
         matched: list[str] = []
         values: list[tuple[str, str]] = []
         chosen: Rule[Then] | None = None
-        rules = self.rules if magic is None else [*self.rules[: self._own], magic, *self.rules[self._own :]]
+        rules = self.rules if magic is None else [*self.rules[: self._own_count], magic, *self.rules[self._own_count :]]
         for rule in rules:
-            if rule.id in passed or (chosen is not None and not rule.counts_matches):
+            if rule.id in matched_before or (chosen is not None and not rule.counts_matches):
                 continue
-            if before_body and rule.before_body is not None:
-                if chosen is None and rule.before_body(facts):
-                    return Choice(rule=None, matched=tuple(matched), values=tuple(values), waits=True)
+            if before_body and rule.when_of_head is not None:
+                if chosen is None and rule.when_of_head(facts):
+                    return Choice(rule=None, matched=tuple(matched), values=tuple(values), needs_body=True)
             elif rule.when(facts):
                 value = counted_value(rule.per, facts, self._spelling) if rule.per else ""
                 if rule.per:
@@ -169,7 +169,35 @@ class RuleBook(Generic[Then]):
                 matched.append(rule.id)
                 if chosen is None and self._applies(rule, value):
                     chosen = self._next_variant(rule)
-        return Choice(rule=chosen, matched=tuple(matched), values=tuple(values), waits=waits and chosen is None)
+        return Choice(chosen, tuple(matched), tuple(values), needs_body=needs_body and chosen is None)
+
+    def _applies(self, rule: Rule[Then], value: str) -> bool:
+        """Return whether `nth`, `every`, `times` and `chance` admit the next match of a rule, for this value."""
+        total = self.counts.get(rule.id)
+        if total is None:  # of a magic account
+            return True
+        count = total.of(value)
+        matched = count.matched + 1
+        if rule.nth is not None and matched != rule.nth:
+            return False
+        if rule.every is not None and matched % rule.every:
+            return False
+        if rule.times is not None and count.chosen - count.selected >= rule.times:
+            return False
+        return rule.chance is None or draw.fraction(self._seed, rule.label, total.matched + 1) < rule.chance
+
+    def _next_variant(self, rule: Rule[Then], *, is_selected: bool = False) -> Rule[Then]:
+        """Return the variant for a rule's next match. Requests that select the rule by name have separate draws."""
+        if not rule.variants:
+            return rule
+        count = self.counts.get(rule.id)
+        if count is None:  # of a magic account
+            identity: tuple[object, ...] = (self.magic_chosen[rule.id] + 1,)
+        elif is_selected:
+            identity = ("selected", count.selected + 1)
+        else:
+            identity = (count.matched + 1,)
+        return rule.drawn(draw.fraction(self._seed, "one_of", rule.label, *identity))
 
     def count(
         self,
@@ -210,34 +238,6 @@ class RuleBook(Generic[Then]):
         count = self.counts.get(rule.id)
         return count.chosen if count else 0
 
-    def _next_variant(self, rule: Rule[Then], *, is_selected: bool = False) -> Rule[Then]:
-        """Return the variant for a rule's next match. Requests that select the rule by name have separate draws."""
-        if not rule.variants:
-            return rule
-        count = self.counts.get(rule.id)
-        if count is None:  # of a magic account
-            identity: tuple[object, ...] = (self.magic_chosen[rule.id] + 1,)
-        elif is_selected:
-            identity = ("selected", count.selected + 1)
-        else:
-            identity = (count.matched + 1,)
-        return rule.drawn(draw.fraction(self._seed, "one_of", rule.label, *identity))
-
-    def _applies(self, rule: Rule[Then], value: str) -> bool:
-        """Return whether `nth`, `every`, `times` and `chance` admit the next match of a rule, for this value."""
-        total = self.counts.get(rule.id)
-        if total is None:  # of a magic account
-            return True
-        count = total.of(value)
-        matched = count.matched + 1
-        if rule.nth is not None and matched != rule.nth:
-            return False
-        if rule.every is not None and matched % rule.every:
-            return False
-        if rule.times is not None and count.chosen - count.selected >= rule.times:
-            return False
-        return rule.chance is None or draw.fraction(self._seed, rule.label, total.matched + 1) < rule.chance
-
 
 class Magic(msgspec.Struct, frozen=True):
     """All magic accounts of a scenario: the meaning of each `OO`, the delay of each `D`, and for each section the rules
@@ -259,6 +259,6 @@ class Magic(msgspec.Struct, frozen=True):
 NO_MAGIC = Magic()
 
 
-def rule_name(digits: str) -> str:
+def magic_rule_name(digits: str) -> str:
     """Return the rule name for the last three digits: `magic-01`, or `magic-301` when `D` is not 0."""
     return f"magic-{digits[1:] if digits.startswith('0') else digits}"

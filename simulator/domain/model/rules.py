@@ -60,7 +60,7 @@ class Rule(Generic[Then]):
     without being selected by name. `per` names a fact: `nth`, `every` and `times` then count each of its values
     separately, and a request without a value does not match.
 
-    A `fallback` is tried after all other rules, including magic accounts. `before_body` is the part of `when` that can
+    A `fallback` is tried after all other rules, including magic accounts. `when_of_head` is the part of `when` that can
     be evaluated before the body is known; None when all of it can.
 
     `written` is the rule as a document, if it can be shown; `place` is its position in a text.
@@ -78,7 +78,7 @@ class Rule(Generic[Then]):
     chance: Decimal | None = None
     per: str = ""
     fallback: bool = False
-    before_body: Callable[[Fields], bool] | None = None
+    when_of_head: Callable[[Fields], bool] | None = None
     variants: tuple[tuple[int, "Rule[Then]"], ...] = ()
     written: Callable[[], Mapping[str, object] | None] = field(default=not_written, compare=False, repr=False)
     place: SourceLine | None = field(default=None, compare=False, repr=False)

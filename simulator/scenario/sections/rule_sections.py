@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import structs
 
-from simulator.domain.model.rule_book import NO_MAGIC, Magic, rule_name
+from simulator.domain.model.rule_book import NO_MAGIC, Magic, magic_rule_name
 from simulator.domain.model.rules import Rule, not_written
 from simulator.domain.model.transactions import SETTLED, PaymentThen, Step
 from simulator.scenario.reading.patterns import finder
@@ -96,7 +96,7 @@ def rule_of(section: str, item: ValueReader, rule_id: str, known: KnownCodes) ->
     if section == "faults":
         # Neither the execution nor the body is known when a request arrives.
         waits = any(one.after_commit for _, one in thens) or rule.per in BODY_FACTS or needs_body(_written(item))
-        rule = replace(rule, before_body=before_body(item)) if waits else rule
+        rule = replace(rule, when_of_head=when_of_head(item)) if waits else rule
     elif item["fallback"].boolean():
         rule = replace(rule, fallback=True)
     return with_variants(rule, thens)
@@ -108,7 +108,7 @@ def _thens(section: str, item: ValueReader, known: KnownCodes) -> list[tuple[int
     return choices(item["then"], THENS[section])
 
 
-def before_body(item: ValueReader) -> When:
+def when_of_head(item: ValueReader) -> When:
     """Return the part of a rule's test that can be evaluated before the body of a request is known."""
     return compile_when(without_body(_written(item)))
 
@@ -319,4 +319,4 @@ def _magic_payment_rules(
 
 
 def _magic_rule(digits: str, when: When, thens: list[tuple[int, Any]]) -> Rule[Any]:
-    return with_variants(Rule(rule_name(digits), when, thens[0][1]), thens)
+    return with_variants(Rule(magic_rule_name(digits), when, thens[0][1]), thens)

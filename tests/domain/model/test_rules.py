@@ -217,21 +217,21 @@ def test_a_book_finds_rules_by_name_and_by_id() -> None:
 
 def test_a_search_before_the_body_stops_at_the_rule_that_needs_it() -> None:
     early = Rule("early", lambda facts: "product" in facts, "early")
-    needs_body = Rule("body", lambda facts: True, "body", before_body=lambda facts: True)
-    elsewhere = Rule("other", lambda facts: True, "other", before_body=lambda facts: False)
+    needs_body = Rule("body", lambda facts: True, "body", when_of_head=lambda facts: True)
+    elsewhere = Rule("other", lambda facts: True, "other", when_of_head=lambda facts: False)
     book = RuleBook(1, (elsewhere, Rule("counts", always, "counts", nth=9), needs_body, early))
     first = book.find(dict, before_body=True)
-    assert (first.rule, first.matched, first.waits) == (None, ("counts",), True)
-    second = book.find(lambda: ANY, passed=frozenset({"counts"}))
-    assert (second.rule and second.rule.id, second.matched, second.waits) == ("other", ("other",), False)
+    assert (first.rule, first.matched, first.needs_body) == (None, ("counts",), True)
+    second = book.find(lambda: ANY, matched_before=frozenset({"counts"}))
+    assert (second.rule and second.rule.id, second.matched, second.needs_body) == ("other", ("other",), False)
     decided = RuleBook(1, (early, needs_body)).find(lambda: ANY, before_body=True)
-    assert (decided.rule and decided.rule.id, decided.waits) == ("early", False)
+    assert (decided.rule and decided.rule.id, decided.needs_body) == ("early", False)
 
 
 def test_a_search_before_the_body_waits_for_a_magic_account() -> None:
-    assert magic_book().find(dict, before_body=True).waits
-    assert not RuleBook(1, ()).find(dict, before_body=True).waits
-    assert not magic_book(Rule("a", always, "a")).find(dict, before_body=True).waits
+    assert magic_book().find(dict, before_body=True).needs_body
+    assert not RuleBook(1, ()).find(dict, before_body=True).needs_body
+    assert not magic_book(Rule("a", always, "a")).find(dict, before_body=True).needs_body
 
 
 @pytest.mark.parametrize(("selected", "times"), [(0, 2), (3, 2)])
@@ -245,7 +245,7 @@ def test_a_restored_book_continues() -> None:
     rules = (Rule("a", always, "a", times=1), Rule("last", always, "last", fallback=True))
     book, other = magic_book(*rules), magic_book()
     chosen(book, 1)
-    book.choose(lambda: ANY, account="0000001", wanted="magic-01")
+    book.choose(lambda: ANY, account="0000001", selected="magic-01")
     other.restore(book.counted_rules(), book.magic_chosen)
     assert other.magic_chosen == {"magic-01": 1}
     assert other.times_chosen(Rule("magic-01", always, "magic")) == 0, "rules of magic accounts are counted separately"
