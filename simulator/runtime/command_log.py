@@ -86,7 +86,7 @@ DUE_BYTES = 150
 """The approximate memory of an attempt that an entry made due."""
 
 
-def apply_noted(
+def apply_logged(
     apply: Callable[[Command, datetime], Any],
     command: Command,
     now: datetime,
@@ -153,7 +153,7 @@ ACTIONS: dict[type, tuple[str, Callable[[Any, Any], str]]] = {
 }
 
 
-def note_command(log: EventLog, command: Command, answer: Any, at: datetime) -> None:
+def publish_command(log: EventLog, command: Command, answer: Any, at: datetime) -> None:
     """Publish the action of a command that the control API submitted, unless it was refused."""
     if not isinstance(answer, ReplayRefused):
         name, about = ACTIONS[type(command)]

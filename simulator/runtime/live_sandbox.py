@@ -19,7 +19,7 @@ from simulator.persistence.tape.tape import ENTRY_BYTES, Tape
 from simulator.redaction import Secrets
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
-from simulator.runtime.command_log import DUE_BYTES, apply_noted, due_of, note_command
+from simulator.runtime.command_log import DUE_BYTES, apply_logged, due_of, publish_command
 from simulator.runtime.counters import Counters
 from simulator.runtime.courier import Courier, Sender
 from simulator.runtime.driver import Driver
@@ -45,8 +45,8 @@ class LiveSandbox:
     request. `enter` executes any other command and records it on the tape; `submit` first waits until due items are
     processed. `receive` records a message to an inbox. The events of an input are published after it, in order.
 
-    A life is the time between two resets or rewinds. It begins with `_begin` and ends with `reset`, `replace_with` (a
-    rewind) or `close`. During a reset, `life_journal` is the journal of the old life, and `journal` is the new journal.
+    A life is the time between two resets or rewinds. It begins with `_begin_life` and ends with `reset`, `replace_with`
+    (a rewind) or `close`. During a reset, `life_journal` is the journal of the old life, and `journal` the new one.
     `probed` has the requests of the latest probes, without numbers; `last_ending` is why the last life ended.
     """
 
@@ -70,7 +70,7 @@ class LiveSandbox:
         self.server_secrets, self.former_secrets = Secrets(), FormerSecrets()  # of all sandboxes of a server
         self.waiting, self.events = WaitingRoom(SANDBOX_WAITERS_MAX), EventLog(id_)
         self._begin_journal()
-        self._begin(first)
+        self._begin_life(first)
 
     def _begin_journal(self) -> None:
         limits = self.spec.scenario.limits
@@ -78,9 +78,9 @@ class LiveSandbox:
         self.unanswered: list[Exchange] = []  # executed, and waiting for a fault
         self.tape = Tape(limits.tape, limits.tape_bytes, self._budgets.tapes)
 
-    def _begin(self, first: FirstState) -> None:
+    def _begin_life(self, first: FirstState) -> None:
         self.is_closed = False
-        self.hidden: tuple[str, ...] = ()  # see `Head`
+        self.hidden: tuple[str, ...] = ()  # secrets of the server on a tape of an earlier version
         self.clock, self.core = first
         self.new_events: list[DomainEvent] = []  # of the input that is being applied
         self.core.watch(self.new_events.append)
@@ -154,7 +154,7 @@ class LiveSandbox:
             answer = self.apply(command, now)
             self.courier.sent.end(command.job)
         else:
-            answer = apply_noted(self.apply, command, now, self.tape, self.courier, self.core.state.deliveries, trace)
+            answer = apply_logged(self.apply, command, now, self.tape, self.courier, self.core.state.deliveries, trace)
         if self.new_events:
             self.publish()
         return answer
@@ -178,7 +178,7 @@ class LiveSandbox:
             if (self.is_closed or driver is not self.driver) and not self.is_deleted:
                 text = f"the sandbox {self.id!r} was {self.last_ending} before this request was executed"
                 raise Conflict("sandbox_reset", text)
-        note_command(self.events, command, answer := self.enter(command, now, caller.get()), now)
+        publish_command(self.events, command, answer := self.enter(command, now, caller.get()), now)
         return answer
 
     def receive(
@@ -244,14 +244,14 @@ class LiveSandbox:
             self.resets += 1
             self.retire_secrets(next_life=first[1].state.secrets)
             dispose(self.core.state, self.life_tape)
-            self._begin(first)
+            self._begin_life(first)
             self.keeper.begin(self)
             self.events.note(Action("reset", self.clock.now()))
             self.start()
 
-    async def replace_with(self, rebuilt: "LiveSandbox", clock: Clock, place: StoredPlace, about: str) -> None:
+    async def replace_with(self, rebuilt: "LiveSandbox", clock: Clock, place: StoredPlace, moment: str) -> None:
         """Replace this sandbox with its earlier state, which was rebuilt at `place` on its tape, running on `clock`.
-        `about` names the moment of the rewind. Waiters are woken, and later answers go to the rebuilt journal."""
+        `moment` describes it for the event. Waiters are woken, and later answers go to the rebuilt journal."""
         now = clock.now()
         marks = self.marks.up_to(place.entries, now)  # its tape begins with more, when it ended attempts
         self.keeper.rewound(self, place, rebuilt.tape, marks)
@@ -266,7 +266,7 @@ class LiveSandbox:
         dispose(self.core.state, self.life_tape)
         self._take_over(rebuilt)
         self.run_on_clock(clock)
-        self.events.note(Action("rewound", now, about))
+        self.events.note(Action("rewound", now, moment))
         self.start()
         await ended.close()
 
@@ -276,11 +276,11 @@ class LiveSandbox:
         self.core, self.beginning, self.counters = rebuilt.core, rebuilt.beginning, rebuilt.counters
         self.journal, self.tape = self.life_journal, self.life_tape = rebuilt.journal, rebuilt.tape
         self.inboxes, self.courier, self.own_secrets = rebuilt.inboxes, rebuilt.courier, rebuilt.own_secrets
-        self.join(self._budgets)
+        self.join_budgets(self._budgets)
         self.core.watch(self.new_events.append)
         self.is_closed = False
 
-    def join(self, budgets: ServerBudgets) -> None:
+    def join_budgets(self, budgets: ServerBudgets) -> None:
         """Share the budgets of a server. A rebuilt sandbox joins them when it starts to run."""
         self._budgets = budgets
         self.inboxes.join(budgets.inboxes)
@@ -348,5 +348,5 @@ class LiveSandbox:
     def signing_time(self, wall: datetime | None = None) -> datetime:
         """Return the time that clients' timestamps are compared with: the wall clock's, unless the scenario sets its
         own. `wall` is the wall time, if it was read."""
-        asked, wall = self.scenario.clock, wall or self.clock.wall()
-        return self.clock.at(wall) if asked.signature == "sandbox" else wall + asked.skew
+        setting, wall = self.scenario.clock, wall or self.clock.wall()
+        return self.clock.at(wall) if setting.signature == "sandbox" else wall + setting.skew

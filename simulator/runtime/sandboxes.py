@@ -187,7 +187,7 @@ class Sandboxes:
         """Add a rebuilt sandbox: a fork of `original`, or a sandbox that another server left in the store. Its clock is
         not started yet. Unique credentials that a fork shares with its original continue to select the original at the
         root."""
-        live.join(self.budgets)
+        live.join_budgets(self.budgets)
         live.events.reset()
         self._admit(live, is_stored=not original)
         live.events.note(Action("forked" if original else "created", live.clock.now(), original or live.scenario.name))

@@ -109,8 +109,8 @@ class HttpProtocol(asyncio.Protocol):
         if reader.rest or len(reader.requests) >= QUEUED_MAX:
             self._is_queue_full = True
             self._transport.pause_reading()
-        holds = self._charged or len(data) > SMALL_BODY_BYTES or reader.state is not IDLE or running is not None
-        if holds and not self._charge():
+        must_charge = self._charged or len(data) > SMALL_BODY_BYTES or reader.state is not IDLE or running is not None
+        if must_charge and not self._charge():
             return
         if has_late_head:
             self._deadline.set(self._limits.head_timeout_s)
@@ -152,7 +152,7 @@ class HttpProtocol(asyncio.Protocol):
     def eof_received(self) -> bool:
         """Send the answers to complete requests. End endless waits, since the client may have left. asyncio keeps the
         connection open when this returns True."""
-        has_more = self.reader.state is not LINGERING and self._answer_no_more(is_stopping=False)
+        has_more = self.reader.state is not LINGERING and self._close_after_answers(is_stopping=False)
         self.reader.request = None  # its body is cut off
         for request in self.reader.requests:
             request.report_departure()
@@ -205,7 +205,7 @@ class HttpProtocol(asyncio.Protocol):
         is_answered = in_body and request is None
         if running is not None and running.request is request:
             is_answered = running.stage is BEGUN
-            running.leave()
+            running.end()
             self._running = None
         elif request is not None:
             self.reader.requests.pop()
@@ -235,8 +235,8 @@ class HttpProtocol(asyncio.Protocol):
             self._charge()
         if reader.state is CLOSED:
             if self._running is not None:
-                self._running.lose()
-            self._drop()
+                self._running.end_without_client()
+            self._drop_requests()
         elif self._is_queue_full and not reader.requests and reader.state < DRAINING:
             self._is_queue_full = False  # the request in progress may wait for the rest
             if reader.rest:
@@ -291,11 +291,6 @@ class HttpProtocol(asyncio.Protocol):
         else:
             self.close()
 
-    def _drop(self) -> None:
-        self.reader.requests.clear()
-        self.reader.rest = memoryview(b"")
-        self._charge()
-
     def pause_writing(self) -> None:
         """Pause answers until the client has read some."""
         self.writer.pause()
@@ -309,13 +304,18 @@ class HttpProtocol(asyncio.Protocol):
     # Closing
 
     def close(self) -> None:
-        """Close once everything was written; other requests are dropped."""
-        self._drop()
+        """Close once everything was written; waiting requests are dropped."""
+        self._drop_requests()
         self.writer.close(is_watched=self.reader.state is not CLOSED)
+
+    def _drop_requests(self) -> None:
+        self.reader.requests.clear()
+        self.reader.rest = memoryview(b"")
+        self._charge()
 
     def linger(self) -> None:
         """Close our side once everything was written, and the connection once the client has closed its own."""
-        self._drop()
+        self._drop_requests()
         self.writer.flush()
         if not self._transport.is_closing():
             self.reader.state = LINGERING
@@ -327,7 +327,7 @@ class HttpProtocol(asyncio.Protocol):
     def hang_up(self) -> None:
         """Close now; the application sees that its client has left."""
         if self._running is not None:
-            self._running.lose()
+            self._running.end_without_client()
         self.close()
         self._transport.abort()
         self.writer.release()
@@ -337,10 +337,10 @@ class HttpProtocol(asyncio.Protocol):
         self.ended.set()
         if self.reader.state is LINGERING:
             self._transport.abort()
-        elif not self._answer_no_more(is_stopping=True):
+        elif not self._close_after_answers(is_stopping=True):
             self.close()
 
-    def _answer_no_more(self, *, is_stopping: bool) -> bool:
+    def _close_after_answers(self, *, is_stopping: bool) -> bool:
         """Close after the last answer, which is the refusal or answers the newest request. Return whether any answer is
         still to be sent. A stopping server still reads the body that has begun."""
         self.reader.rest = memoryview(b"")

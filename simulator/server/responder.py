@@ -99,7 +99,7 @@ class HttpConnection(Protocol):
 class Responder:
     """One request that an application answers in a task of its own."""
 
-    __slots__ = ("_connection", "_is_chunked", "_is_read", "_left", "_waiting", "has_input", "request", "stage")
+    __slots__ = ("_connection", "_is_chunked", "_is_read", "_unwritten", "_waiting", "has_input", "request", "stage")
 
     def __init__(self, connection: HttpConnection, request: HttpRequest) -> None:
         self._connection = connection
@@ -111,7 +111,7 @@ class Responder:
         self._is_read = False  # the application has received the whole body
         self._is_chunked = False
         self._waiting: asyncio.Task[Any] | None = None  # is cancelled when the client has left
-        self._left: float | None = None  # bytes of the body to be sent, infinite if unknown; None for no body at all
+        self._unwritten: float | None = None  # bytes of the body, infinite if unknown; None for no body at all
 
     @property
     def _may_receive(self) -> bool:
@@ -141,27 +141,27 @@ class Responder:
                 self._body(text, False, self._begin(500, sized(b"content-type: text/plain; charset=utf-8\r\n", text)))
             self.abort()
 
-    def leave(self) -> None:
-        """Mark that the client no longer waits: the application reads a disconnect, and what it sends is dropped."""
+    def end(self) -> None:
+        """End the answer: from now on the application reads a disconnect, and what it sends is dropped."""
         self.stage = OVER
         self.has_input.set()
         self.request.report_departure()
 
-    def lose(self) -> None:
-        """Mark that the client has left; a task that only waits for it is cancelled."""
-        self.leave()
+    def end_without_client(self) -> None:
+        """End the answer because the client has left, and cancel a task that only waits for it."""
+        self.end()
         if self._waiting is not None:
             self._waiting.cancel()
 
     def cancel_when_left(self) -> None:
-        """Let the task of this request, which runs, be cancelled when its client has left: it does no more than wait
-        and answer. Otherwise what it does for a client that left is done to its end."""
+        """Cancel the current task, which answers this request, when its client leaves. Without this call the task
+        runs to its end."""
         self._waiting = asyncio.current_task()
         if self.stage is OVER:
-            self.lose()
+            self.end_without_client()
 
     def leave_gate(self, *, is_free: bool) -> None:
-        """Let the answer leave while the gate is closed, or not any longer. Answers that wait for it leave first."""
+        """Let the answer pass the closed gate, or no longer. Answers that wait at the gate leave first."""
         transport: object = self._connection.writer.transport
         if isinstance(transport, GatedTransport):
             transport.is_free = is_free
@@ -231,7 +231,7 @@ class Responder:
     def abort(self) -> None:
         """Close at once, before the answer or in the middle of it."""
         if self.stage is not OVER:
-            self.leave()
+            self.end()
             self._connection.close()
 
     async def cut(self, status: int, lines: bytes, body: bytes, after_bytes: int) -> None:
@@ -242,9 +242,9 @@ class Responder:
         if not await self._may_begin():
             return
         head = self._begin(status, sized(lines, body))
-        if self._left:
+        if self._unwritten:
             self._body(body[: max(0, min(after_bytes, len(body) - 1))], True, head)
-            self.leave()
+            self.end()
             self._connection.linger()
         self.abort()
 
@@ -261,7 +261,7 @@ class Responder:
         connection.writer.write(self._begin(status, sized(lines, body)))
         step = max(1, int(bytes_per_second / _STEPS_PER_SECOND))
         end = connection.may_have_left if bytes_per_second < _SLOWEST else connection.ended
-        for start in range(0, len(body) if self._left else 0, step):
+        for start in range(0, len(body) if self._unwritten else 0, step):
             piece = body[start : start + step]
             await self.send({"type": "http.response.body", "body": piece, "more_body": True})
             with suppress(TimeoutError):
@@ -287,9 +287,9 @@ class Responder:
         if status in BODYLESS:
             lines = lines if own_line else without_framing(lines)
         elif request.method != "HEAD" and length:
-            self._left = int(length[1])
+            self._unwritten = int(length[1])
         elif request.method != "HEAD":
-            lines, self._left = without_framing(lines), math.inf
+            lines, self._unwritten = without_framing(lines), math.inf
             if request.version == "1.1":
                 self._is_chunked = True
                 lines += b"transfer-encoding: chunked\r\n"
@@ -303,18 +303,18 @@ class Responder:
 
     def _body(self, body: bytes, more: bool, head: bytes = b"") -> None:
         """Write a piece of the body, after `head` if given. The last piece completes the answer."""
-        if self._left is None:
+        if self._unwritten is None:
             body = b""
         elif self._is_chunked:
             body = (b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + (b"" if more else b"0\r\n\r\n")
         else:
-            self._left -= len(body)
-            if self._left < 0 or (0 < self._left < math.inf and not more):
-                raise RuntimeError(f"The response's body is not as long as its Content-Length: {-self._left:+} bytes.")
+            self._unwritten -= len(body)
+            if self._unwritten < 0 or (0 < self._unwritten < math.inf and not more):
+                raise RuntimeError(f"The response's body differs from its Content-Length: {-self._unwritten:+} bytes.")
         if head or body:
             self._connection.writer.write(head + body)
         if not more:
-            self.leave()
+            self.end()
             self._connection.end_answer(self.request)
 
 

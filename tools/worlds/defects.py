@@ -181,7 +181,7 @@ DEFECTS = (
            "self._note(ClockSet(", "str(ClockSet(", seed=4),
     Defect("the end of a wait has the time of its beginning", "api.call:ApiCall._note_resumed",
            "RequestResumed(self.exchange, now,", "RequestResumed(self.exchange, self.exchange.at,"),
-    Defect("a network that is set is not on the tape", "runtime.command_log:apply_noted",
+    Defect("a network that is set is not on the tape", "runtime.command_log:apply_logged",
            "tape.add(CommandApplied(now, command, trace=headers, answer=text), size)",
            "type(command).__name__ == 'SetNetwork' or tape.add(CommandApplied(now, command, trace=headers), size)",
            seed=54),
