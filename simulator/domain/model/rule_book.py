@@ -98,7 +98,7 @@ class RuleBook(Generic[Then]):
         sharing = sum(bool(rule.per) for rule in self.rules)
         self._values_max = min(VALUES_MAX, SANDBOX_VALUES_MAX // len(SECTIONS) // max(1, sharing))
         self._by_label = by_label(self.rules)
-        self._only = self.rules[0] if len(self.rules) == 1 and self.rules[0].decides_all else None
+        self._only_rule = self.rules[0] if len(self.rules) == 1 and self.rules[0].decides_all else None
 
     def by_name(self, name: str) -> Rule[Then] | None:
         """Return the rule with this name or id."""
@@ -120,11 +120,11 @@ class RuleBook(Generic[Then]):
         `gather` builds the facts of the request lazily, only when a rule needs them.
         """
         if not (selected or self.is_magic(account)):
-            if self._only is not None:  # as in most sandboxes
-                count = self.counts[self._only.id]
+            if self._only_rule is not None:  # as in most sandboxes
+                count = self.counts[self._only_rule.id]
                 count.matched += 1
                 count.chosen += 1
-                return self._only
+                return self._only_rule
             if not self.rules:
                 return None
         choice = self.find(gather, selected, account)
