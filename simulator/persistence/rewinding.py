@@ -310,16 +310,11 @@ def _marks_of_tape(tape: ReadTape, moment: Moment) -> Iterator[Mark]:
 
 
 def _refuse_full(live: LiveSandbox) -> None:
-    if live.tape.left_out and live.tape.keeps_none:
-        text = "the sandbox keeps no tape, so that nothing can be repeated: raise limits.tape of the scenario"
-        raise Conflict("tape_full", text)
     _refuse_lost_beginning(live)
     if live.tape.left_out:
-        do = "raise limits.tape or limits.tape_bytes of the scenario, or reset the sandbox"
-        if live.tape.is_short_of_budget:
-            do = "delete or reset sandboxes (this sandbox, too), or start the server with a larger --tape-budget"
-        text = f"the tape was full after {len(live.tape)} entries, so later inputs cannot be repeated: {do}"
-        raise Conflict("tape_full", text)
+        do = "raise limits.tape or limits.tape_bytes of the scenario or --tape-budget of the server"
+        text = f"the tape was full after {len(live.tape)} entries, so later inputs cannot be repeated"
+        raise Conflict("tape_full", f"{text}: {do}, or reset the sandbox")
 
 
 def _refuse_lost_beginning(live: LiveSandbox) -> None:

@@ -68,7 +68,7 @@ def test_a_sandbox_that_keeps_no_tape_says_so() -> None:
         for path, body in ((MARKS, {"name": "a"}), (REWIND, {"n": 1}), ("/sandboxes", {"fork": {"of": "default"}})):
             answer = client.sim("POST", path, body)
             assert answer.json["error"] == "tape_full"
-            assert answer.json["message"].startswith("the sandbox keeps no tape"), answer.json
+            assert answer.json["message"].startswith("the tape was full after 0 entries"), answer.json
             assert "limits.tape" in answer.json["message"]
 
 

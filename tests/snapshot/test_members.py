@@ -59,7 +59,6 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         {
             "_entries_max": SCENARIO, "_bytes_max": SCENARIO, "_began": "there is no snapshot while one waits",
             "_unread": "entries, too", "recorder": AROUND, "_budget": AROUND, "_counted": DERIVED,
-            "is_short_of_budget": "of a tape that is full, which a restored one is, too",
         },
     ),
     "BoundedLog": (

@@ -32,10 +32,6 @@ class TapeBudget:
             self.on_passed()
         return False
 
-    def count(self, size: int) -> None:
-        """Add `size` bytes, which may be negative."""
-        self.bytes += size
-
 
 ENTRY_BYTES = 250
 """The approximate memory of an entry without the objects that it refers to."""
@@ -58,8 +54,7 @@ class Unread(msgspec.Struct, frozen=True):
 
 class Tape:
     """The first inputs of a life, limited in count and bytes, and by a `budget` that all sandboxes share. A full tape
-    only counts further inputs, in `left_out` and `left_bytes`: a tape with a gap cannot be replayed.
-    `is_short_of_budget` is set when the budget made it full."""
+    only counts further inputs, in `left_out` and `left_bytes`: a tape with a gap cannot be replayed."""
 
     def __init__(self, entries_max: int, bytes_max: int, budget: TapeBudget | None = None) -> None:
         self._entries_max = entries_max
@@ -70,7 +65,6 @@ class Tape:
         self.bytes = 0
         self.left_out = self.left_bytes = 0
         self.recorder: Recorder | None = None
-        self.is_short_of_budget = False
         self._budget = budget or TapeBudget(inf)
         self._counted = 0  # in the budget
 
@@ -105,7 +99,6 @@ class Tape:
         if is_full or (is_tight and not budget.has_room(size)):
             if not self.left_out:
                 self.settle()
-                self.is_short_of_budget = not is_full
             self.left_out += 1
             self.left_bytes += size
             return
@@ -127,12 +120,7 @@ class Tape:
 
     def _count(self, size: int) -> None:
         self._counted += size
-        self._budget.count(size)
-
-    @property
-    def keeps_none(self) -> bool:
-        """Return whether it has no room at all, as its scenario wants it."""
-        return self._entries_max == 0
+        self._budget.bytes += size
 
     @property
     def has_lost_beginning(self) -> bool:
