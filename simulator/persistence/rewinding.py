@@ -312,9 +312,11 @@ def _marks_of_tape(tape: ReadTape, moment: Moment) -> Iterator[Mark]:
 def _refuse_full(live: LiveSandbox) -> None:
     _refuse_lost_beginning(live)
     if live.tape.left_out:
-        do = "raise limits.tape or limits.tape_bytes of the scenario or --tape-budget of the server"
-        text = f"the tape was full after {len(live.tape)} entries, so later inputs cannot be repeated"
-        raise Conflict("tape_full", f"{text}: {do}, or reset the sandbox")
+        text = (
+            f"the tape was full after {len(live.tape)} entries, so later inputs cannot be repeated: raise limits.tape or"
+            " limits.tape_bytes of the scenario or --tape-budget of the server, or reset the sandbox"
+        )
+        raise Conflict("tape_full", text)
 
 
 def _refuse_lost_beginning(live: LiveSandbox) -> None:
