@@ -313,8 +313,8 @@ def _refuse_full(live: LiveSandbox) -> None:
     _refuse_lost_beginning(live)
     if live.tape.left_out:
         text = (
-            f"the tape was full after {len(live.tape)} entries, so later inputs cannot be repeated: raise limits.tape or"
-            " limits.tape_bytes of the scenario or --tape-budget of the server, or reset the sandbox"
+            f"the tape was full after {len(live.tape)} entries, so later inputs cannot be repeated: raise limits.tape"
+            " or limits.tape_bytes of the scenario or --tape-budget of the server, or reset the sandbox"
         )
         raise Conflict("tape_full", text)
 
