@@ -118,7 +118,7 @@ def _is_database(place: str) -> bool:
     return place.startswith(("postgresql://", "postgres://"))
 
 
-def _transfer() -> ModuleType:
+def _transfer_module() -> ModuleType:
     """Return the module that moves sandboxes from and to PostgreSQL."""
     try:
         from simulator.postgres import database_transfer
@@ -130,11 +130,11 @@ def _transfer() -> ModuleType:
 def _import(place: str, file: Path, *, replaces: bool) -> None:
     try:
         if _is_database(place):
-            transfer = _transfer()
-            _refuse_what_cannot_go_on(file)
+            transfer = _transfer_module()
+            _refuse_unrestorable(file)
             echo(whole_line(f"imported {transfer.import_to_database(place, file, replaces=replaces)}"))
             return
-        _refuse_what_cannot_go_on(file)
+        _refuse_unrestorable(file)
         with Store(Path(place), version=__version__) as store:
             echo(whole_line(f"{place}: imported {import_sandbox(store, file, replaces=replaces)}"))
     except Damaged as damaged:
@@ -143,7 +143,7 @@ def _import(place: str, file: Path, *, replaces: bool) -> None:
         raise CannotStart(f"{file}: {error.strerror}") from None
 
 
-def _refuse_what_cannot_go_on(file: Path) -> None:
+def _refuse_unrestorable(file: Path) -> None:
     """Rebuild the sandbox of a file first, since a folder with a sandbox that cannot be rebuilt is not served."""
     with exported_reader(file) as reader:
         (life,) = reader.lives()
@@ -175,30 +175,30 @@ def _export(place: str, file: Path | None, sandbox: str, *, is_tape: bool, shows
     except OSError as error:
         raise CannotStart(f"{file}: {error.strerror}") from None
     with scratch as name:
-        made = Path(name) / "sandbox"
-        _make_export(place, sandbox, made, is_tape=is_tape, shows_secrets=shows_secrets)
+        scratch_file = Path(name) / "sandbox"
+        _write_export(place, sandbox, scratch_file, is_tape=is_tape, shows_secrets=shows_secrets)
         if file is not None:
-            made.chmod(SECRET_MODE)
-            made.rename(file)
+            scratch_file.chmod(SECRET_MODE)
+            scratch_file.rename(file)
         else:
-            with made.open("rb") as content:
+            with scratch_file.open("rb") as content:
                 shutil.copyfileobj(content, sys.stdout.buffer)
 
 
-def _make_export(place: str, sandbox: str, made: Path, *, is_tape: bool, shows_secrets: bool) -> None:
+def _write_export(place: str, sandbox: str, scratch_file: Path, *, is_tape: bool, shows_secrets: bool) -> None:
     source: Any = Path(place)
     open_reader: Callable[[Any], AbstractContextManager[Reader]] = folder_reader
     write: Callable[..., object] = export_sandbox
     if _is_database(place):
-        transfer = _transfer()
+        transfer = _transfer_module()
         source, open_reader, write = place, transfer.database_reader, transfer.export_from_database
     with open_reader(source) as reader:
         where = "PostgreSQL" if _is_database(place) else place
         _refuse_unknown([one.sandbox for one in reader.lives()], sandbox, where)
         if not is_tape:
-            write(source, sandbox, made, version=__version__)
+            write(source, sandbox, scratch_file, version=__version__)
             return
-        with made.open("wb") as target:
+        with scratch_file.open("wb") as target:
             target.writelines(_tape(reader, sandbox, shows_secrets=shows_secrets))
 
 

@@ -50,11 +50,11 @@ def scenarios_command(action: tuple[str, ...], json: bool) -> None:
       reseller-sim scenarios schema > scenario.schema.json
     """
     if not action:
-        _list(json)
+        _list_scenarios(json)
     elif action[0] == "show" and len(action) == 2:
-        _show(action[1], json)
+        _show_scenario(action[1], json)
     elif action == ("magic",):
-        _magic(json)
+        _show_magic(json)
     elif action == ("schema",):
         echo((data_dir("contracts") / "scenario.schema.json").read_text("utf-8"), nl=False)
     else:
@@ -65,7 +65,7 @@ def scenarios_command(action: tuple[str, ...], json: bool) -> None:
         raise wrong_usage(usage)
 
 
-def _list(json: bool) -> None:
+def _list_scenarios(json: bool) -> None:
     found = descriptions()
     if json:
         listed = [{"name": name, "description": description} for name, description in found.items()]
@@ -76,7 +76,7 @@ def _list(json: bool) -> None:
         echo(whole_line(f"{name:<{width}}  {description}"))
 
 
-def _show(wanted: str, json: bool) -> None:
+def _show_scenario(wanted: str, json: bool) -> None:
     try:
         if json:
             echo_json(encode(load_scenario(wanted).document).decode())
@@ -86,7 +86,7 @@ def _show(wanted: str, json: bool) -> None:
         raise Refused.of_problems(one if one.line else titled(one.message) for one in error.problems) from None
 
 
-def _magic(json: bool) -> None:
+def _show_magic(json: bool) -> None:
     magic = load_scenario("default").magic
     seconds: dict[str, int | None] = {"0": None} | {
         digit: round(span.total_seconds()) for digit, span in magic.durations.items()
@@ -135,7 +135,7 @@ def check_command(files: tuple[Path, ...], output: str, **flags: Any) -> int:
     suites = []
     for file in files:
         found = problems(file)
-        suites.append(_suite(file, found))
+        suites.append(_suite_of(file, found))
         if reports.is_text and not is_json:
             for problem in found:
                 echo(whole_line(problem))
@@ -150,7 +150,7 @@ def check_command(files: tuple[Path, ...], output: str, **flags: Any) -> int:
     return 0 if all(suite.ok for suite in suites) else 1
 
 
-def _suite(file: Path, found: list[Problem]) -> Suite:
+def _suite_of(file: Path, found: list[Problem]) -> Suite:
     cases = [
         ReportCase(
             name=f"{one.code} {one.path}".strip() + (f" (line {one.line})" if one.line else ""),
@@ -200,7 +200,7 @@ def openapi_command(control: bool, proxy: bool, json: bool, to: Path | None, **f
     if proxy and (control or form):
         raise wrong_usage("--proxy prints a document of its own, without --control and --as")
     name = PROXY if proxy else CONTROL if control else OPENAPI
-    text = _text(name, form, json)
+    text = _contract_text(name, form, json)
     if to is None:
         click.echo(printable_json(text) if json else printable(text), nl=False)
         return
@@ -210,7 +210,7 @@ def openapi_command(control: bool, proxy: bool, json: bool, to: Path | None, **f
         raise CannotStart(f"{str(to)!r} cannot be written: {error.strerror}") from None
 
 
-def _text(name: str, form: str | None, json: bool) -> str:
+def _contract_text(name: str, form: str | None, json: bool) -> str:
     """Return the text of a file, with a line feed at its end."""
     if form == "postman":
         return postman_collection(name)
@@ -250,12 +250,12 @@ def assumptions_command(id: str | None, observed: Path | None, json: bool) -> No
       reseller-sim assumptions --json | jq -r '.assumptions[].id'
     """
     register = assumptions()
-    seen = None if observed is None else _observed(observed)
+    seen = None if observed is None else _read_observations(observed)
     if id is None:
-        fields: Any = {"assumptions": [_fields(one, seen) for one in register]}
-        text = "\n\n".join(_short(one) + _mark(one, seen) for one in register)
+        fields: Any = {"assumptions": [_assumption_fields(one, seen) for one in register]}
+        text = "\n\n".join(_assumption_summary(one) + _observation_line(one, seen) for one in register)
     elif found := next((one for one in register if one.id == id), None):
-        fields, text = _fields(found, seen), _whole(found) + _mark(found, seen)
+        fields, text = _assumption_fields(found, seen), _assumption_details(found) + _observation_line(found, seen)
     else:
         raise Refused(f"there is no assumption {id!r}; `reseller-sim assumptions` lists them")
     if json:
@@ -264,17 +264,17 @@ def assumptions_command(id: str | None, observed: Path | None, json: bool) -> No
         echo(text)
 
 
-Seen = dict[str, dict[str, Any]] | None
+Observations = dict[str, dict[str, Any]] | None
 """By assumptions: the `value` of a knob that reproduces the behaviour of the deployment `target`, with `evidence`."""
 
 
-def _fields(one: Assumption, seen: Seen) -> dict[str, Any]:
+def _assumption_fields(one: Assumption, seen: Observations) -> dict[str, Any]:
     """Return an entry as JSON. With a report it has `observed`, which is null if the report says nothing about the
     entry."""
     return asdict(one) | ({} if seen is None else {"observed": seen.get(one.id)})
 
 
-def _mark(one: Assumption, seen: Seen) -> str:
+def _observation_line(one: Assumption, seen: Observations) -> str:
     """Return the line below an entry about the report's observation."""
     if seen is None:
         return ""
@@ -286,12 +286,12 @@ def _mark(one: Assumption, seen: Seen) -> str:
     return "\n" + whole_line(f"  observed at {found['target']}: {what} ({found['evidence']})")
 
 
-def _short(one: Assumption) -> str:
+def _assumption_summary(one: Assumption) -> str:
     knob = f"; knob {one.knob}{_accepted(one)}" if one.knob else ""
     return f"{one.id} (SPEC {one.spec}{knob})\n{_paragraph(one.choice)}"
 
 
-def _whole(one: Assumption) -> str:
+def _assumption_details(one: Assumption) -> str:
     knob = f"{one.knob}{_accepted(one)}" if one.knob else "none"
     parts = [("Question", one.question), ("Choice", one.choice), ("Why", one.why), ("Knob", knob)]
     return "\n\n".join([f"{one.id} (SPEC {one.spec})", *(f"{name}\n{_paragraph(text)}" for name, text in parts)])
@@ -305,7 +305,7 @@ def _paragraph(text: str) -> str:
     return fill(text, WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 
-def _observed(path: Path) -> dict[str, dict[str, Any]]:
+def _read_observations(path: Path) -> dict[str, dict[str, Any]]:
     """Return the observations of a report by the assumption's id. Raises `Refused` for any other file."""
     try:
         report = json_module.loads(read_file(str(path), "the report"))

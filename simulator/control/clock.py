@@ -35,7 +35,7 @@ STOP_TIMEOUT_S = 5.0
 """How long to wait for an advance to stop; a receiver may take longer to answer."""
 
 
-def _shown(live: LiveSandbox) -> dict[str, Any]:
+def _clock_shown(live: LiveSandbox) -> dict[str, Any]:
     running, now = live.driver.advancing, moment(live.clock.now())
     return {
         "mode": live.clock.mode,
@@ -55,7 +55,7 @@ def _shown(live: LiveSandbox) -> dict[str, Any]:
     }
 
 
-def _moved(live: LiveSandbox, name: str) -> Action:
+def _clock_event(live: LiveSandbox, name: str) -> Action:
     """Return an event with the new state of the clock, so that readers need not request it."""
     clock = live.clock
     return Action(name, clock.now(), clock.mode if name == "clock_set" else "", clock.mode, clock.rate)
@@ -63,7 +63,7 @@ def _moved(live: LiveSandbox, name: str) -> Action:
 
 async def show(request: Request, live: LiveSandbox) -> Response:
     """Return mode, time, rate, and due items."""
-    return reply(_shown(live))
+    return reply(_clock_shown(live))
 
 
 async def put(request: Request, live: LiveSandbox) -> Response:
@@ -71,10 +71,10 @@ async def put(request: Request, live: LiveSandbox) -> Response:
     wanted = await body_of(request, "clock-request")
     rate = float(wanted["rate"]) if "rate" in wanted else None
     mode = "xN" if "mode" not in wanted and rate is not None else wanted.get("mode")
-    now = _time(live, wanted, "now") if "now" in wanted else None
+    now = _target_time(live, wanted, "now") if "now" in wanted else None
     await live.driver.set_clock(mode, rate, now)
-    live.events.note(_moved(live, "clock_set"))
-    return reply(_shown(live))
+    live.events.note(_clock_event(live, "clock_set"))
+    return reply(_clock_shown(live))
 
 
 async def advance(request: Request, live: LiveSandbox) -> Response:
@@ -89,14 +89,14 @@ async def advance(request: Request, live: LiveSandbox) -> Response:
                 f"seconds must end before {LATEST:%Y}: it is {now.astimezone(SERVICE_ZONE).isoformat()}", "seconds"
             )
     elif "to" in wanted:
-        target = _time(live, wanted, "to")
+        target = _target_time(live, wanted, "to")
         if target < now:
             raise InvalidInput(f"to is in the past: it is {now.astimezone(SERVICE_ZONE).isoformat()}", "to")
     done = await live.driver.advance(target)
-    live.events.note(_moved(live, "clock_advanced"))
+    live.events.note(_clock_event(live, "clock_advanced"))
     report: dict[str, Any] = {
         "now": moment(live.clock.now()),
-        "fired": [fired(one) for one in done.fired],
+        "fired": [fired_row(one) for one in done.fired],
         "left_out": done.left_out,
         "idle": done.is_idle,
         "stopped": done.stopped == STOPPED,
@@ -106,7 +106,7 @@ async def advance(request: Request, live: LiveSandbox) -> Response:
     return reply(report | ({"reason": done.stopped} if done.stopped else {}))
 
 
-def _time(live: LiveSandbox, wanted: dict[str, Any], name: str) -> datetime:
+def _target_time(live: LiveSandbox, wanted: dict[str, Any], name: str) -> datetime:
     """Return the target time of an advance: the present if the text may mean it. Raises `InvalidInput`."""
     (at, latest), now = parse_times(wanted[name], name), live.clock.now()
     return now if at < now <= latest else at
@@ -119,10 +119,10 @@ async def stop(request: Request, live: LiveSandbox) -> Response:
     if running is None:
         raise Conflict("not_advancing", "this sandbox is not being advanced, so there is nothing to stop")
     if not running.is_stopping:
-        live.events.note(_moved(live, "advance_stopped"))
+        live.events.note(_clock_event(live, "advance_stopped"))
     await running.stop(STOP_TIMEOUT_S)
     refuse_lost_sandbox(request)
-    return reply(_shown(live))
+    return reply(_clock_shown(live))
 
 
 LISTED_MAX = 2_000
@@ -140,7 +140,7 @@ async def list_due(request: Request, live: LiveSandbox) -> Response:
     pending = len(state.agenda)
     first = state.agenda.in_order(LISTED_MAX)
     nothing = {"refid": "", "trxid": "", "reseller": "", "job": ""}
-    answer = await page("due", query, first, lambda one: {"at": moment(one[0])} | nothing | _about(state, one[1]))
+    answer = await page("due", query, first, lambda one: {"at": moment(one[0])} | nothing | _due_row(state, one[1]))
     left_out = 0 if answer["has_more"] else max(0, pending - cursor_of(query) - len(answer["due"]))
     return reply(answer | {"pending": pending, "left_out": left_out})
 
@@ -148,13 +148,13 @@ async def list_due(request: Request, live: LiveSandbox) -> Response:
 _PAID = ("refid", "trxid", "reseller")
 
 
-def _about(state: State, item: AgendaItem) -> dict[str, Any]:
+def _due_row(state: State, item: AgendaItem) -> dict[str, Any]:
     match item:
         case StepDue(number, place):
             transaction = state.transactions.by_number[number]
             return members(transaction, *_PAID) | {
                 "kind": "status",
-                "about": _step(transaction, transaction.steps[place].status),
+                "about": _step_text(transaction, transaction.steps[place].status),
             }
         case Callback() as callback:
             which = f"{counted(callback.attempts) + 1} of {state.scenario.limits.callback_retry.retries + 1}"
@@ -170,30 +170,30 @@ def _about(state: State, item: AgendaItem) -> dict[str, Any]:
             about = refunded if is_refund else f"{case.kind} of {refid} is refused"
             return members(case.transaction, *_PAID) | {"kind": "status" if is_refund else "case", "about": about}
         case Scheduled(commands=(first, *_)):
-            return {"kind": "schedule", "about": _plan(item), "reseller": getattr(first, "reseller", None) or ""}
+            return {"kind": "schedule", "about": _plan_text(item), "reseller": getattr(first, "reseller", None) or ""}
     raise AssertionError("a scheduled change has a command")
 
 
-def _step(one: Transaction, status: Status) -> str:
+def _step_text(one: Transaction, status: Status) -> str:
     now = one.result.status
     if not may_follow(now, status):
         return f"{one.refid} stays {STATUS_NAMES[now]}, which {STATUS_NAMES[status]} cannot follow"
     return f"{one.refid} becomes {STATUS_NAMES[status]}"
 
 
-def _plan(planned: Scheduled) -> str:
+def _plan_text(planned: Scheduled) -> str:
     """Describe a change of the schedule in the same words as the report of an advance."""
-    fields = scheduled(planned, None)
-    return " ".join([str(fields.pop("kind")).replace("_", " "), *filter(None, map(_word, fields.values()))])
+    fields = schedule_fields(planned, None)
+    return " ".join([str(fields.pop("kind")).replace("_", " "), *filter(None, map(_value_text, fields.values()))])
 
 
-def _word(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return ", ".join(value) if isinstance(value, list) else str(value or "")
 
 
-def fired(one: AgendaResult) -> dict[str, Any]:
+def fired_row(one: AgendaResult) -> dict[str, Any]:
     """Return an event as the answer to an advance lists it."""
     fields: dict[str, Any] = {"at": moment(one.at)}
     match one.item:
@@ -204,7 +204,7 @@ def fired(one: AgendaResult) -> dict[str, Any]:
         case Callback() | Delivery() as job:
             tried = one.send.attempt if one.send is not None else None
             ended = tried.result if tried is not None else None
-            fields |= _job(job, tried.number if tried else None)
+            fields |= _job_fields(job, tried.number if tried else None)
             fields |= {"state": tried.state if tried else job.state.value, "url": redact_urls(job.url)}
             fields |= {"ending": ended.kind.value if ended else None, "answered": ended.status if ended else None}
         case CaseDue(case, is_refund):  # a refund is a status of the transaction; a refusal changes only the case
@@ -214,12 +214,12 @@ def fired(one: AgendaResult) -> dict[str, Any]:
             if is_refund:
                 fields |= {"status": STATUS_NAMES[paid.result.status], "status_code": paid.result.code}
         case Scheduled() as planned:
-            fields |= scheduled(planned, one.entry)
+            fields |= schedule_fields(planned, one.entry)
             fields |= {"skipped": one.skipped} if one.skipped else {}
     return fields
 
 
-def _job(job: Callback | Delivery, attempt: int | None) -> dict[str, Any]:
+def _job_fields(job: Callback | Delivery, attempt: int | None) -> dict[str, Any]:
     if isinstance(job, Callback):
         fields = {"kind": "callback", "callback": job.id, "attempt": attempt}
         status = {"status": CALLBACK_STATUS_NAMES[job.result.status]}
@@ -228,7 +228,7 @@ def _job(job: Callback | Delivery, attempt: int | None) -> dict[str, Any]:
     return fields | {"type": job.event.type, "reseller": job.reseller}
 
 
-def scheduled(planned: Scheduled, entry: Entry | None) -> dict[str, Any]:
+def schedule_fields(planned: Scheduled, entry: Entry | None) -> dict[str, Any]:
     """Return a change of the scenario's schedule: its kind, its object, and the values that a test compares. Values
     that it does not change are left out."""
     first, *others = planned.commands

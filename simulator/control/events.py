@@ -44,7 +44,7 @@ def event_row(sandboxes: Sandboxes, live: LiveSandbox, taken: NumberedEvent, *, 
             if exchange is None:
                 raise EvictedEvent
             mask = sandboxes.mask_of(live, [sandboxes.find(exchange.owner)])
-            return envelope | {"kind": "request", "wall": wall} | requests.row(exchange, mask)
+            return envelope | {"kind": "request", "wall": wall} | requests.request_row(exchange, mask)
         case StatusChange():
             kind, paid = "status", live.core.state.transactions.by_number[item.number]
             result = paid.results[item.place]

@@ -61,7 +61,7 @@ def _name_of(request: Request) -> str:
     return name
 
 
-def _about(request: Request, one: Inbox) -> dict[str, Any]:
+def _summary(request: Request, one: Inbox) -> dict[str, Any]:
     url = f"{base_url(request)}{INBOX_PATH}{request.path_params['sandbox']}/{one.name}"
     return {"name": one.name, "url": url, "count": len(one.received), "left_out": one.left_out}
 
@@ -72,7 +72,7 @@ async def list_all(request: Request, live: LiveSandbox) -> Response:
 
     def row(one: Inbox) -> dict[str, Any]:
         latest = render.moment(one.received[-1].at) if one.received else None
-        return _about(request, one) | {"latest": latest, "replies": left(one)}
+        return _summary(request, one) | {"latest": latest, "replies": remaining_replies(one)}
 
     return reply(await page("inboxes", query, live.inboxes, row))
 
@@ -88,13 +88,13 @@ async def show(request: Request, live: LiveSandbox) -> Response:
     if wait_for:
         inbox, complete = await live.waiting.wait(lambda: inboxes.wait(name, wait_for, cursor, timeout_s))
         refuse_revoked(request)
-    answer = _about(request, inbox) | {"complete": complete}
-    messages = Messages(live)
-    found = page("items", query, inbox.after(cursor), lambda one: _item(one, messages), lambda one: one.n)
+    answer = _summary(request, inbox) | {"complete": complete}
+    origins = MessageOrigins(live)
+    found = page("items", query, inbox.after(cursor), lambda one: _message_row(one, origins), lambda one: one.n)
     return reply(answer | await found)
 
 
-def _item(one: InboxMessage, messages: "Messages") -> dict[str, Any]:
+def _message_row(one: InboxMessage, origins: "MessageOrigins") -> dict[str, Any]:
     """Return a received request with its origin. A small body is decoded here."""
     query = dict(parse_qsl(one.query.decode("latin-1"), keep_blank_values=True))
     json = json_of(one.body)
@@ -106,7 +106,7 @@ def _item(one: InboxMessage, messages: "Messages") -> dict[str, Any]:
         "body": one.body.decode("utf-8", "replace"),
         "json": json,
         "status": one.status,
-    } | messages.about(one, query, json, message)
+    } | origins.origin_of(one, query, json, message)
 
 
 async def set_replies(request: Request, live: LiveSandbox) -> Response:
@@ -170,7 +170,7 @@ def _with_duration(one: dict[str, Any]) -> dict[str, Any]:
     return one if isinstance(delay, str | dict) else one | {"delay": f"{round(delay * 1000)}ms"}
 
 
-def left(inbox: Inbox) -> dict[str, Any]:
+def remaining_replies(inbox: Inbox) -> dict[str, Any]:
     """Return the rest of an inbox's program, the next reply first. The last reply repeats, or with `repeat` all of them
     do. Long lists and texts are truncated; `count` counts all remaining replies."""
     program, used = inbox.program, inbox.replied
@@ -221,7 +221,7 @@ _NEITHER: Final = "this is neither a callback nor a webhook of the service"
 _UNSIGNED: Final = "callbacks are not signed: {}; accept them from the service's addresses alone, or re-query the refid"
 
 
-class Messages:
+class MessageOrigins:
     """Finds the origin of the messages on a page of an inbox."""
 
     def __init__(self, live: LiveSandbox) -> None:
@@ -229,7 +229,7 @@ class Messages:
         self._scheme = live.scenario.webhooks.signature
         self._skew = live.scenario.clock.skew
 
-    def about(self, one: InboxMessage, query: Mapping[str, str], json: Any, message: Any) -> dict[str, Any]:
+    def origin_of(self, one: InboxMessage, query: Mapping[str, str], json: Any, message: Any) -> dict[str, Any]:
         """Return the known facts about a message. `json` is its decoded body, as far as it was decoded; `message` is
         the parameter of its query."""
         found = _callback_of(query, json, message)
@@ -246,16 +246,16 @@ class Messages:
         refid = str(found["refid"])
         holders = self._state.resellers.values()
         payments = [paid for one in holders if (paid := one.refids.get(refid)) is not None]
-        same = [one for one in payments if _is_same(one, found)]
+        same = [one for one in payments if _matches(one, found)]
         known = same or payments
         if not known:
-            told = "this sandbox has no payment of its refid"
+            reason = "this sandbox has no payment of its refid"
         elif same:
-            told = "its refid, product, account and amount match a payment of this sandbox"
+            reason = "its refid, product, account and amount match a payment of this sandbox"
         else:
-            told = "its product, account or amount differs from the payment of its refid"
+            reason = "its product, account or amount differs from the payment of its refid"
         trxid = known[0].trxid if len(known) == 1 else None
-        return _origin("callback", None, _UNSIGNED.format(told), refid=refid, trxid=trxid)
+        return _origin("callback", None, _UNSIGNED.format(reason), refid=refid, trxid=trxid)
 
     def _webhook(self, one: InboxMessage, headers: Mapping[str, str], event: Mapping[str, Any]) -> dict[str, Any]:
         ids = (headers.get("webhook-id"), event.get("id"))
@@ -280,7 +280,7 @@ class Messages:
         code = data.get("resellerCode") if isinstance(data, dict) else None
         named = self._state.resellers.get(code) if isinstance(code, str) else None
         tries = min(OTHERS_MAX, max(1, TRIED_BYTES_MAX // (len(one.body) + 1)))
-        for signer, wrong, secret in islice(self._secrets(one, named), tries):
+        for signer, wrong, secret in islice(self._likely_secrets(one, named), tries):
             if is_signed_with(self._scheme, secret, headers, one.body):
                 if wrong:
                     return False, wrong
@@ -291,7 +291,7 @@ class Messages:
                 return True, f"signed with the secret of {signer}" if signer else "signed with the secret of that time"
         return False, "the signature fits no secret of this sandbox: another secret signed, or the body was changed"
 
-    def _secrets(self, one: InboxMessage, named: Reseller | None) -> Iterator[tuple[str, str, str]]:
+    def _likely_secrets(self, one: InboxMessage, named: Reseller | None) -> Iterator[tuple[str, str, str]]:
         """Yield the likely secrets, the likeliest first: the owner, the reason why it must not be used (empty if it
         may), and the secret."""
         for holder in (*([] if named is None else [named]), *self._state.resellers.values()):
@@ -320,7 +320,7 @@ def _callback_of(query: Mapping[str, str], json: Any, message: Any) -> Mapping[s
     return None
 
 
-def _is_same(payment: Transaction, found: Mapping[str, Any]) -> bool:
+def _matches(payment: Transaction, found: Mapping[str, Any]) -> bool:
     """Return whether the fields of a callback are those of the payment."""
     try:
         is_amount = Decimal(str(found.get("amount"))) == payment.amount

@@ -48,7 +48,7 @@ _FILTERS: Mapping[str, Callable[[Exchange], Any]] = {
 }
 
 
-def row(exchange: Exchange, mask: Mask) -> dict[str, Any]:
+def request_row(exchange: Exchange, mask: Mask) -> dict[str, Any]:
     """Return a row of the journal, without secrets."""
     optional = {"replay_of": exchange.replay_of, "trace_id": exchange.trace_id}
     return {name: value for name, value in optional.items() if value} | {
@@ -76,7 +76,7 @@ async def list_all(request: Request, live: LiveSandbox) -> Response:
     )
     earlier, left_out = matching(live, query), live.journal.left_out
     answer = await page(
-        "requests", query, earlier, lambda one: row(one, mask_of(request, live, one)), lambda one: one.n
+        "requests", query, earlier, lambda one: request_row(one, mask_of(request, live, one)), lambda one: one.n
     )
     return reply(answer | {"left_out": left_out, "complete": complete})
 
@@ -104,14 +104,14 @@ async def show(request: Request, live: LiveSandbox) -> Response:
     mask = mask_of(request, live, exchange)
     owner = sandboxes_of(request).find(exchange.owner) or live
     found = await autopsy_of(live, owner, exchange, mask, given)
-    return reply(whole(live.id, exchange, mask) | {"autopsy": found})
+    return reply(full_request(live.id, exchange, mask) | {"autopsy": found})
 
 
-def whole(sandbox_id: str, exchange: Exchange, mask: Mask) -> dict[str, Any]:
+def full_request(sandbox_id: str, exchange: Exchange, mask: Mask) -> dict[str, Any]:
     """Return an exchange with its request, and its response as HTTP sends it, without secrets."""
     headers, body = as_sent(exchange.status, reply_headers(sandbox_id, exchange), exchange.content)
     body = b"" if exchange.method == "HEAD" else body
-    return row(exchange, mask) | {
+    return request_row(exchange, mask) | {
         "sandbox": sandbox_id,
         "request": _message(mask, exchange.path, exchange.headers, exchange.body),
         "response": _message(mask, exchange.path, headers, body),
@@ -140,7 +140,7 @@ async def replay(request: Request, live: LiveSandbox) -> Response:
         raise Conflict("body_not_read", text, "n")
     owner = sandboxes_of(request).find(exchange.owner) or live
     may_touch(request, owner.id)
-    headers = await _signed_anew(owner, exchange)
+    headers = await _sign_again(owner, exchange)
     refuse_lost_sandbox(request)
     resend: Resend = request.app.state.resend
     status, lines = await resend(owner, live, exchange, headers)
@@ -149,7 +149,7 @@ async def replay(request: Request, live: LiveSandbox) -> Response:
     return reply({"n": number, "status": status, "request_id": str(number), "replay_of": exchange.n}, 201)
 
 
-async def _signed_anew(owner: LiveSandbox, exchange: Exchange) -> Headers:
+async def _sign_again(owner: LiveSandbox, exchange: Exchange) -> Headers:
     """Return the headers of a request, with a fresh signature if it has an API key. Raises `Conflict` for a key that
     cannot sign."""
     key = next((value for name, value in reversed(exchange.headers) if name.lower() == names.API_KEY), b"")
@@ -182,10 +182,10 @@ async def as_curl(request: Request, live: LiveSandbox) -> Response:
     mask = mask_of(request, live, exchange)
     prefix = b"" if live.id == DEFAULT else f"/s/{live.id}".encode()
     row, target = exported(url, live.id, exchange, mask), sent_target(live.id, exchange, mask)
-    return PlainTextResponse(pasted(url, row, exchange.body, target, prefix))
+    return PlainTextResponse(as_script(url, row, exchange.body, target, prefix))
 
 
-def pasted(base: str, row: Mapping[str, Any], body: bytes, sent: bytes, prefix: bytes = b"") -> str:
+def as_script(base: str, row: Mapping[str, Any], body: bytes, sent: bytes, prefix: bytes = b"") -> str:
     """Return a request to the server at `base` as a command, after comments. `row` has the form of `exported`, `body`
     is its body as received, and `sent` its target without secrets, which may begin with `prefix`."""
     shown, method = row["request"]["body"], row["method"]
@@ -241,7 +241,7 @@ def exported(url: str, sandbox_id: str, exchange: Exchange, mask: Mask) -> dict[
     target = without_origin(sent_target(sandbox_id, exchange, mask)).decode("latin-1")
     path, question, query = target.partition("?")
     url += "".join(quote(part, safe=SAFE_IN_URL, encoding="latin-1") for part in (path, question, query))
-    return whole(sandbox_id, exchange, mask) | {"url": url, "unread": exchange.unread}
+    return full_request(sandbox_id, exchange, mask) | {"url": url, "unread": exchange.unread}
 
 
 def sent_target(sandbox_id: str, exchange: Exchange, mask: Mask) -> bytes:
@@ -268,18 +268,18 @@ def har(exchanges: Iterable[Mapping[str, Any]], comment: str = "") -> Iterator[b
     head = {"version": "1.2", "creator": {"name": "reseller-sim", "version": __version__}, "pages": []}
     yield b'{"log":%b,"entries":[' % encode(head | ({"comment": comment} if comment else {}))[:-1]
     for number, one in enumerate(exchanges):
-        yield (b",\n" if number else b"\n") + encode(_entry(one))
+        yield (b",\n" if number else b"\n") + encode(_har_entry(one))
     yield b"\n]}}\n"
 
 
-def _entry(one: Mapping[str, Any]) -> dict[str, Any]:
+def _har_entry(one: Mapping[str, Any]) -> dict[str, Any]:
     took_ms = one["duration_us"] / 1000
     own = {f"_{name}": one[name] for name in ("n", "rule", "fault", "error", "diagnosis", "trxid") if one[name]}
     return {
         "startedDateTime": one["at"],
         "time": took_ms,
-        "request": _request(one),
-        "response": _response(one),
+        "request": _har_request(one),
+        "response": _har_response(one),
         "cache": {},
         "timings": {"send": 0, "wait": took_ms, "receive": 0},
         **own,
@@ -291,35 +291,35 @@ def _har_message(message: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "httpVersion": "HTTP/1.1",
         "cookies": [],
-        "headers": _pairs(message["headers"]),
+        "headers": _har_pairs(message["headers"]),
         "headersSize": -1,
         "bodySize": message["body_bytes"],
     }
 
 
-def _request(one: Mapping[str, Any]) -> dict[str, Any]:
+def _har_request(one: Mapping[str, Any]) -> dict[str, Any]:
     message = one["request"]
     found: dict[str, Any] = {"method": one["method"], "url": one["url"]} | _har_message(message)
-    found["queryString"] = _pairs(parse_qsl(one["query"], keep_blank_values=True))
+    found["queryString"] = _har_pairs(parse_qsl(one["query"], keep_blank_values=True))
     if one["unread"]:
         found |= {"bodySize": -1, "comment": one["unread"]}
     if message["body"]:
-        found["postData"] = {"mimeType": _type(message["headers"]), "params": [], "text": message["body"]}
+        found["postData"] = {"mimeType": _content_type(message["headers"]), "params": [], "text": message["body"]}
     return found
 
 
-def _response(one: Mapping[str, Any]) -> dict[str, Any]:
+def _har_response(one: Mapping[str, Any]) -> dict[str, Any]:
     """Return the response; status 0 is a connection that was closed without an answer."""
     message, status = one["response"], one["status"]
-    content = {"size": message["body_bytes"], "mimeType": _type(message["headers"]), "text": message["body"]}
+    content = {"size": message["body_bytes"], "mimeType": _content_type(message["headers"]), "text": message["body"]}
     text = HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else ""
     found = {"status": status, "statusText": text} | _har_message(message)
     return found | {"content": content, "redirectURL": ""}
 
 
-def _pairs(pairs: Any) -> list[dict[str, str]]:
+def _har_pairs(pairs: Any) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in pairs]
 
 
-def _type(headers: Any) -> str:
+def _content_type(headers: Any) -> str:
     return next((str(value) for name, value in headers if name.lower() == "content-type"), "")

@@ -57,7 +57,7 @@ async def show_figures(request: Request, live: LiveSandbox) -> Response:
     query = list_query(request, live, "figures-query")
     state, code = live.core.state, query.get("reseller")
     resellers = [one for one in state.resellers.values() if code in (None, one.code)]
-    products = await _products(resellers)
+    products = await _product_figures(resellers)
     busiest = sorted(products.items(), key=lambda one: (-one[1][0].total(), one[0]))
     known = state.catalog.products
     by_product: list[dict[str, Any]] = [
@@ -77,18 +77,18 @@ async def show_figures(request: Request, live: LiveSandbox) -> Response:
         "transactions": sum(len(one.history) for one in resellers),
         "by_status": _by_status(products.values(), sum(one.history.processing for one in resellers)),
         "by_product": by_product,
-        "callbacks": _jobs(state.callback_counts, code),
-        "webhooks": _jobs(state.webhook_counts, code),
+        "callbacks": _job_counts(state.callback_counts, code),
+        "webhooks": _job_counts(state.webhook_counts, code),
         "receivers": [one._asdict() | {"url": redact_urls(one.url)} for one in by_receiver(attempts)],
-        "requests": _requests(live, code),
+        "requests": _request_counts(live, code),
     }
-    drawn = resellers[:WALLETS_MAX]
-    curves = {one.code: await in_background(balance_curve, one.wallet.entries[:]) for one in drawn}
-    wallets = await lines(drawn, lambda one: _wallet(one, curves[one.code]))
-    return reply(answer | {"wallets": wallets, "wallets_left_out": len(resellers) - len(drawn)})
+    shown = resellers[:WALLETS_MAX]
+    curves = {one.code: await in_background(balance_curve, one.wallet.entries[:]) for one in shown}
+    wallets = await lines(shown, lambda one: _wallet_row(one, curves[one.code]))
+    return reply(answer | {"wallets": wallets, "wallets_left_out": len(resellers) - len(shown)})
 
 
-async def _products(resellers: list[Reseller]) -> dict[str, ProductFigures]:
+async def _product_figures(resellers: list[Reseller]) -> dict[str, ProductFigures]:
     found: dict[str, ProductFigures] = {}
     pairs = ((one, code) for one in resellers for code in one.history.products())
     while part := list(islice(pairs, SLICE)):
@@ -113,12 +113,12 @@ def _by_status(products: Iterable[ProductFigures], processing: int) -> dict[str,
     return {STATUS_NAMES[status]: count for status, count in by_status.items()}
 
 
-def _jobs(counts: Mapping[str, JobCounts], code: str | None) -> dict[str, int]:
+def _job_counts(counts: Mapping[str, JobCounts], code: str | None) -> dict[str, int]:
     found = [one for reseller, one in counts.items() if code in (None, reseller)]
     return {name: sum(getattr(one, name) for one in found) for name in ("delivered", "failed", "pending", "attempts")}
 
 
-def _requests(live: LiveSandbox, code: str | None) -> dict[str, Any]:
+def _request_counts(live: LiveSandbox, code: str | None) -> dict[str, Any]:
     """Return the counts of all answered requests. For a single reseller only the journal is counted; `left_out` is the
     number of evicted requests."""
     kinds: Counter[tuple[int, bool]] = Counter()
@@ -135,7 +135,7 @@ def _requests(live: LiveSandbox, code: str | None) -> dict[str, Any]:
     return {"total": kinds.total(), "refused": refused, "by_status": dict(by_status), "left_out": left_out}
 
 
-def _wallet(one: Reseller, curve: list[Entry]) -> dict[str, Any]:
+def _wallet_row(one: Reseller, curve: list[Entry]) -> dict[str, Any]:
     _, totals = one.wallet.find(*ALWAYS, frozenset(EntryType), 0, 0)
     credited = sum((each.amount for type_, each in totals.items() if type_ is not TRANSACTION), ZERO)
     return {
@@ -157,10 +157,10 @@ async def show_expectations(request: Request, live: LiveSandbox) -> Response:
 
 def expectations_shown(verdicts: list[Verdict]) -> dict[str, Any]:
     """Return verdicts in the form of the control API."""
-    return {"ok": all(one.ok for one in verdicts), "expectations": [_row(one) for one in verdicts]}
+    return {"ok": all(one.ok for one in verdicts), "expectations": [_expectation_row(one) for one in verdicts]}
 
 
-def _row(verdict: Verdict) -> dict[str, Any]:
+def _expectation_row(verdict: Verdict) -> dict[str, Any]:
     expectation = verdict.expectation
     return {
         **render.members(expectation, "name", "kind"),
@@ -186,7 +186,7 @@ async def show_audit(request: Request, live: LiveSandbox) -> Response:
     refuse_other_parameters(request)
     with place(0):
         [log] = await in_slices(log_in_slices(live))
-        obligations = await in_background(judged, log, rate_of(live))
+        obligations = await in_background(judge, log, rate_limit_of(live))
     sandboxes = sandboxes_of(request)
     # A refused request may have the credentials of another sandbox.
     owners = {one.owner for one in log.exchanges if one.owner}
@@ -194,18 +194,18 @@ async def show_audit(request: Request, live: LiveSandbox) -> Response:
     return reply(as_json(obligations, left_out=log.left_out, shown=mask.text))
 
 
-def judged(log: TrafficLog, rate: Rate | None) -> list[Obligation]:
+def judge(log: TrafficLog, rate: Rate | None) -> list[Obligation]:
     """Return the audit of a log."""
     return audited(log.calls(), log.notifications(), until=log.now, rate=rate)
 
 
-def answer_of(live: LiveSandbox) -> dict[str, Any]:
+def audit_of(live: LiveSandbox) -> dict[str, Any]:
     """Return the audit of a sandbox that no longer changes; its secrets are not hidden yet."""
     log = log_of(live)
-    return as_json(judged(log, rate_of(live)), left_out=log.left_out)
+    return as_json(judge(log, rate_limit_of(live)), left_out=log.left_out)
 
 
-def rate_of(live: LiveSandbox) -> Rate | None:
+def rate_limit_of(live: LiveSandbox) -> Rate | None:
     """Return the sandbox's own rate limit."""
     limits = live.scenario.limits
     if limits.requests_per_interval is None:
@@ -237,7 +237,7 @@ def coverage_shown(coverage: Coverage) -> dict[str, Any]:
             {"digits": digits, "outcome": one.text, "met": one.met, "chosen": dict(one.chosen)}
             for digits, one in coverage.magic.items()
         ],
-        "endpoints": list(_endpoints(coverage.answers)),
+        "endpoints": list(_endpoint_rows(coverage.answers)),
         "outcomes": [
             {"id": str(one.id), "group": one.group, "text": one.text, "met": count > 0, "count": count}
             for one in OUTCOMES
@@ -258,7 +258,7 @@ def _share(met: Iterator[int]) -> dict[str, int]:
     return {"met": sum(1 for count in counts if count), "total": len(counts)}
 
 
-def _endpoints(answers: Counter[AnswerKind]) -> Iterator[dict[str, Any]]:
+def _endpoint_rows(answers: Counter[AnswerKind]) -> Iterator[dict[str, Any]]:
     """Yield the endpoints, first the contract's, each with its documented statuses that were not met."""
     by_endpoint: dict[tuple[str, str], list[tuple[AnswerKind, int]]] = {}
     for answered, count in sorted(answers.items()):

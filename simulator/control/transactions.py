@@ -14,7 +14,7 @@ from simulator.control.deliveries import callback
 from simulator.control.filters import list_query
 from simulator.control.http import cursor_of, lines, page, reply, sandboxes_of
 from simulator.control.render import members
-from simulator.control.requests import row as request_row
+from simulator.control.requests import request_row
 from simulator.domain.errors import Unknown
 from simulator.domain.model.cases import Case
 from simulator.domain.model.transactions import PaymentResult, Transaction

@@ -9,7 +9,7 @@ from typing import Final
 from simulator.api.routes import PathTable, routes
 from simulator.app import App
 from simulator.audit.client_traffic import Rate
-from simulator.control.results import judged, rate_of
+from simulator.control.results import judge, rate_limit_of
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.transactions import SETTLED, Status, Transaction
 from simulator.redaction import redact
@@ -148,10 +148,10 @@ class Watch:
                 name, text = (redact(one, life.secrets) for one in (verdict.expectation.name, verdict.message))
                 seen.unmet.setdefault(name, text)
         if log.exchanges and life.spec.is_audited:
-            self._audit(life, rate_of(life))
+            self._audit(life, rate_limit_of(life))
 
     def _audit(self, life: LiveSandbox, rate: Rate | None) -> None:
-        for one in judged(log_of(life), rate):
+        for one in judge(log_of(life), rate):
             if one.is_violated:
                 breach = Breach(one.id, one.severity == "error", redact(one.findings[0], life.secrets))
                 self._seen.breaches.setdefault(one.id, breach)

@@ -14,7 +14,7 @@ from simulator.cli.reports.folder import ReportFolder, begin_folder
 from simulator.cli.reports.judge import Judge
 from simulator.cli.reports.verdicts import expectation_cases
 from simulator.cli.server import Running
-from simulator.control.results import answer_of
+from simulator.control.results import audit_of
 from simulator.runtime.expectation_verdicts import verdicts
 from tests.support.client import Client, running
 
@@ -31,7 +31,7 @@ def written(client: Client, folder: Path, times: int = 1) -> ReportFolder:
             "sandbox default",
             found,
             expectation_cases(found, client.live.secrets),
-            answer_of(client.live),
+            audit_of(client.live),
             report.masks(client.live),
         )
     report.end("all met")

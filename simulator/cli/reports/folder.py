@@ -16,9 +16,8 @@ from simulator.cli.server import Running
 from simulator.cli.usage import CannotStart
 from simulator.control.deliveries import attempt_row
 from simulator.control.deliveries import callback as rendered_callback
-from simulator.control.requests import exported, har, row
-from simulator.control.results import coverage_shown
-from simulator.control.results import expectations_shown as rendered_verdicts
+from simulator.control.requests import exported, har, request_row
+from simulator.control.results import coverage_shown, expectations_shown
 from simulator.control.transactions import SHOWN_MAX, story
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.expectations import Verdict
@@ -111,7 +110,7 @@ class ReportFolder:
             # An audit may quote a refused request with the credentials of another sandbox.
             [reduce(lambda body, one: one.answer(body), masks.values(), encode(audit))],
             [mask.answer(encode(coverage))],
-            [mask.answer(encode(rendered_verdicts(found)))],
+            [mask.answer(encode(expectations_shown(found)))],
         )
         contents = dict(zip(FILES, parts, strict=True))
         try:
@@ -122,7 +121,7 @@ class ReportFolder:
         except OSError as error:
             self.error = f"{error.filename or self._folder} cannot be written: {error.strerror}"
         latest = [story(state, sent, one, [], 0) for one in islice(reversed(state.transactions.values()), ROWS_MAX)]
-        requests = [row(one, mask) for one in islice(reversed(journal), ROWS_MAX)]
+        requests = [request_row(one, mask) for one in islice(reversed(journal), ROWS_MAX)]
         made = section(
             mask,
             label=label,
@@ -164,7 +163,7 @@ def _stories(live: LiveSandbox, mask: Mask) -> Iterator[dict[str, Any]]:
     for payment in live.core.state.transactions.values():
         requests = by_trxid.get(payment.trxid, [])
         left_out = max(0, len(requests) - SHOWN_MAX)
-        rows = [row(one, mask) for one in requests[-SHOWN_MAX:]]
+        rows = [request_row(one, mask) for one in requests[-SHOWN_MAX:]]
         yield story(live.core.state, live.courier.sent, payment, rows, left_out)
 
 

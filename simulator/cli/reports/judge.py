@@ -16,7 +16,7 @@ from simulator.cli.reports.folder import ReportFolder, begin_folder, write_why_n
 from simulator.cli.reports.verdicts import Lives, Totals, expectation_cases, without_secrets
 from simulator.cli.server import Running
 from simulator.cli.usage import CannotStart, notify
-from simulator.control.results import answer_of
+from simulator.control.results import audit_of
 from simulator.persistence.replay.head import taken
 from simulator.persistence.replay.player import RequestReplay
 from simulator.persistence.replay.tape_redaction import CannotMask, lines_without_secrets
@@ -157,7 +157,7 @@ class Judge:
         found = self._lives.add(life, label)
         cases = expectation_cases(found, life.secrets)
         is_asked = self._audits and life.life_journal.last_n > 0
-        audit = answer_of(life) if is_asked or self._folder is not None else {}
+        audit = audit_of(life) if is_asked or self._folder is not None else {}
         if is_asked and not life.spec.is_audited:
             self._totals.passed_over += 1
         elif is_asked:

@@ -100,15 +100,15 @@ class Answers:
         self._session = session
         self._state = state
 
-    def ask(self, target: str, *, is_kept: bool = True) -> Any:
+    def ask(self, target: str, *, is_stored: bool = True) -> Any:
         """Return the decoded body of a 200; None for other answers, which are noted in `missing`.
 
         Raises `AccountRefused` when the account cannot be read at all, and `NoAnswer` for a temporary failure.
         """
-        found = self._state.get(target) if is_kept else None
+        found = self._state.get(target) if is_stored else None
         if found is None:
-            found = self._asked(target)
-            if is_kept:
+            found = self._request(target)
+            if is_stored:
                 self._state.put(target, *found)
         status, body = found
         if status != 200:
@@ -117,7 +117,7 @@ class Answers:
             self.missing.append(f"GET {target}: the answer was not JSON")
         return body
 
-    def _asked(self, target: str) -> tuple[int, Any]:
+    def _request(self, target: str) -> tuple[int, Any]:
         answer = self._get(target)
         body = decoded(answer.body)
         if answer.status in (401, 403):
@@ -151,7 +151,7 @@ def retry_after(answer: Answer, now: float) -> float | None:
     return None if date is None else max(0.0, mktime_tz(date) - now)
 
 
-LIMIT = 25_000  # the largest page of options (SPEC 8)
+PAGE_ROWS_MAX = 25_000  # the largest page of options (SPEC 8)
 ACCOUNT_NUMBER = "account_number"
 
 
@@ -197,7 +197,7 @@ def read_account(
 
     Raises `AccountRefused`, and the errors of `Answers.ask`.
     """
-    catalog = as_dict(answers.ask("/v2/catalog?include_inactive=true", is_kept=False))
+    catalog = as_dict(answers.ask("/v2/catalog?include_inactive=true", is_stored=False))
     if not isinstance(catalog.get("products"), dict):
         raise AccountRefused(next(iter(answers.missing), "the answer to GET /v2/catalog is not a catalog"))
     updated = as_text(catalog.get("last_updated"))
@@ -217,8 +217,8 @@ def read_account(
             progress(f"{number} of {len(bodies)} products")
     for unused in _unused(accounts, products):
         progress(unused)
-    callback = as_dict(as_dict(answers.ask("/v2/callback-url", is_kept=False)).get("data"))
-    webhook = as_dict(answers.ask("/v2/balance-webhook", is_kept=False))
+    callback = as_dict(as_dict(answers.ask("/v2/callback-url", is_stored=False)).get("data"))
+    webhook = as_dict(answers.ask("/v2/balance-webhook", is_stored=False))
     groups = as_list(as_dict(catalog.get("tree")).get("groups"))
     return Account(updated, groups, products, callback, webhook, answers.missing)
 
@@ -290,14 +290,14 @@ def _read_field(answers: Answers, product: ProductAnswers, form: dict[str, Any],
 def _rows(answers: Answers, path: str, query: Mapping[str, str], member: str) -> Iterator[Any]:
     """Yield the rows of all pages of a list."""
     for page in count(1):
-        body = as_dict(answers.ask(f"{path}?{urlencode({**query, 'page': page, 'limit': LIMIT})}"))
+        body = as_dict(answers.ask(f"{path}?{urlencode({**query, 'page': page, 'limit': PAGE_ROWS_MAX})}"))
         yield from as_list(body.get(member))
         last = as_dict(body.get("meta")).get("last_page")
         if not isinstance(last, int) or page >= last:
             return
 
 
-def _extra(body: dict[str, Any], name: str) -> str:
+def _field_of_extra(body: dict[str, Any], name: str) -> str:
     """Return the select field that feeds an extra; empty without any."""
     fulfillment = as_dict(body.get("fulfillment"))
     field_id = as_text(as_dict(as_dict(fulfillment.get("extras")).get(name)).get("from_field"))
@@ -307,9 +307,9 @@ def _extra(body: dict[str, Any], name: str) -> str:
 
 def biller_field(body: dict[str, Any]) -> str:
     """Return the field of a product that offers billers; empty without any."""
-    return _extra(body, "biller_code")
+    return _field_of_extra(body, "biller_code")
 
 
 def subproduct_field(body: dict[str, Any]) -> str:
     """Return the field of a product whose options the legacy endpoints call sub-products; empty without any."""
-    return _extra(body, "subproduct_code") or biller_field(body)
+    return _field_of_extra(body, "subproduct_code") or biller_field(body)

@@ -29,7 +29,7 @@ from simulator.control.http import (
     refusal,
     reply,
 )
-from simulator.control.requests import har_parts, pasted
+from simulator.control.requests import as_script, har_parts
 from simulator.domain.errors import DomainError, Unknown
 from simulator.redaction import Mask
 from simulator.runtime.background import in_background
@@ -161,7 +161,7 @@ class ProxyControl:
         if seen.body_bytes != len(seen.call.body):  # a compressed body was unpacked
             headers = row["request"]["headers"]
             row["request"]["headers"] = [pair for pair in headers if pair[0].lower() != "content-encoding"]
-        return PlainTextResponse(pasted(url, row, seen.call.body, shown.target(seen, mask)))
+        return PlainTextResponse(as_script(url, row, seen.call.body, shown.target(seen, mask)))
 
     def _listing(
         self,
