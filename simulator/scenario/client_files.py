@@ -40,13 +40,14 @@ from simulator.scenario.reading.scenario_files import (
 LARGE_MAX = 8
 
 
-class _Reads(msgspec.Struct):
-    """The files that a scenario has read, with the digest of each. `on_large` is called when they exceed the maximum of
-    a request."""
+class _Sources(msgspec.Struct):
+    """The files that a scenario has read, with the revision of each, and the bundled scenarios of that time. `on_large`
+    is called when the files exceed the maximum of a request."""
 
     on_large: Callable[[], None] = lambda: None
-    files: dict[FilePath, bytes] = msgspec.field(default_factory=dict)
+    files: dict[FilePath, str] = msgspec.field(default_factory=dict)
     size: int = 0
+    bundled: Fingerprint = msgspec.field(default_factory=fingerprint)
 
     def add(self, path: FilePath, content: bytes) -> None:
         """Record a file. Raises `Unreadable` when the total exceeds the limit, and any error of `on_large`."""
@@ -55,7 +56,7 @@ class _Reads(msgspec.Struct):
         self.size += len(content)
         if self.files and self.size > OWN_FILE.bytes_max:
             raise Unreadable(f"with this file the files of the scenario have more than {OWN_FILE.bytes_max} bytes")
-        self.files[path] = _digest(content)
+        self.files[path] = _revision(content)
         if self.is_large:
             self.on_large()
 
@@ -64,19 +65,10 @@ class _Reads(msgspec.Struct):
         """Return True if the files make this scenario large."""
         return self.size > FROM_ANYWHERE.bytes_max
 
-
-class _Kept(msgspec.Struct, frozen=True):
-    """A large scenario that a sandbox uses, and its sources."""
-
-    scenario: "ref[Scenario]"
-    wanted: bytes
-    files: dict[FilePath, bytes]
-    bundled: Fingerprint
-
-    def is_unchanged(self, root: FilePath | None) -> bool:
-        """Return True if all sources are unchanged."""
+    def are_unchanged(self, root: FilePath | None) -> bool:
+        """Return True if all files are unchanged."""
         try:
-            unchanged = all(_digest(read_bytes(path, root=root)) == digest for path, digest in self.files.items())
+            unchanged = all(_revision(read_bytes(path, root=root)) == found for path, found in self.files.items())
         except Unreadable:
             return False
         return unchanged and self.bundled == fingerprint()
@@ -87,35 +79,30 @@ class ClientFiles:
 
     def __init__(self, folder: ScenarioFolder) -> None:
         self.folder = folder
-        self._kept: list[_Kept] = []
+        self._large: list[tuple[ref[Scenario], str, _Sources]] = []
 
     def scenario(self, wanted: bytes, load: Callable[[ScenarioFolder], Scenario]) -> Scenario:
         """Return the scenario that `load` makes of `wanted` and the folder. Raises any error of `load`, and `Conflict`
         when there are too many large scenarios."""
-        digest = _digest(wanted)
-        for kept in self._kept:
-            found = kept.scenario()
-            if kept.wanted == digest and found is not None and kept.is_unchanged(self.folder.root):
+        digest = _revision(wanted)
+        for kept, of, sources in self._large:
+            if of == digest and (found := kept()) is not None and sources.are_unchanged(self.folder.root):
                 return found
-        bundled, reads = fingerprint(), _Reads(self._refuse_more)
-        scenario = load(replace(self.folder, on_read=reads.add))
-        if reads.is_large:
-            self._kept.append(_Kept(ref(scenario), digest, reads.files, bundled))
+        sources = _Sources(self._refuse_more)
+        scenario = load(replace(self.folder, on_read=sources.add))
+        if sources.is_large:
+            self._large.append((ref(scenario), digest, sources))
         return scenario
 
     def reading(self) -> ScenarioFolder:
         """Return a folder for a single reading without a cache. The limits of a scenario apply to all files read."""
-        return replace(self.folder, on_read=_Reads().add)
+        return replace(self.folder, on_read=_Sources().add)
 
     def _refuse_more(self) -> None:
-        self._kept = [kept for kept in self._kept if kept.scenario() is not None]
-        if len(self._kept) >= LARGE_MAX:
+        self._large = [kept for kept in self._large if kept[0]() is not None]
+        if len(self._large) >= LARGE_MAX:
             text = f"sandboxes have {LARGE_MAX} different scenarios of large files already; delete some first"
             raise Conflict("too_many_large_scenarios", text, "scenario")
-
-
-def _digest(content: bytes) -> bytes:
-    return sha256(content).digest()
 
 
 Source = Literal["bundled", "folder"]
@@ -177,7 +164,8 @@ def text_of(name: str, source: Source | None, folder: ScenarioFolder | None) -> 
     except Unreadable:
         raise Unknown("unknown_scenario", _unknown(name, source, folder), "name") from None
     if len(content) > FROM_ANYWHERE.bytes_max:
-        raise Conflict("scenario_too_large", f"{name!r} has {len(content)} bytes; {FROM_ANYWHERE.too_long}", "name")
+        text = f"{name!r} has {len(content)} bytes; a scenario has at most {FROM_ANYWHERE.bytes_max} bytes"
+        raise Conflict("scenario_too_large", text, "name")
     try:
         return SavedText(found, content.decode("utf-8-sig"), _revision(content))
     except UnicodeDecodeError:
@@ -202,7 +190,10 @@ def save_text(name: str, text: bytes, revision: str | None, folder: ScenarioFold
                 raise Conflict("scenario_not_saved", f"{name!r}: {error.reason}", "name") from None
             current = None
         if current != revision:
-            raise Conflict("scenario_changed", _changed(name, current), "revision")
+            problem = "no longer exists: save it under a new name, or without `revision`"
+            if current is not None:
+                problem = "has another content than you have read: read it again, and make your change in that"
+            raise Conflict("scenario_changed", f"{name!r} {problem}", "revision")
         if current is None and len(folder.names()) >= LISTED_MAX:
             raise Conflict("too_many_scenarios", f"the folder has {LISTED_MAX} scenarios already", "name")
         try:
@@ -210,12 +201,6 @@ def save_text(name: str, text: bytes, revision: str | None, folder: ScenarioFold
         except Unreadable as error:
             raise Conflict("scenario_not_saved", f"{name!r}: {error.reason}", "name") from None
         return _revision(text)
-
-
-def _changed(name: str, current: str | None) -> str:
-    if current is None:
-        return f"{name!r} no longer exists: save it under a new name, or without `revision`"
-    return f"{name!r} has another content than you have read: read it again, and make your change in that"
 
 
 def _revision(content: bytes) -> str:

@@ -82,7 +82,7 @@ def scalar(text: str) -> Scalar:
 
 def _decoded(text: str | bytes, source: str, bounds: Bounds) -> str:
     if len(text) > bounds.bytes_max:
-        raise ScenarioError([Problem(source, 1, 1, "", "too_big", bounds.too_long)])
+        raise ScenarioError([Problem(source, 1, 1, "", "too_big", f"a scenario has at most {bounds.bytes_max} bytes")])
     if isinstance(text, str):
         return text.removeprefix("\ufeff")
     try:
@@ -108,7 +108,8 @@ class _Builder:
         if depth > DEPTH_MAX:
             raise self._stop(position, path, "too_deep", _TOO_DEEP)
         if self._nodes > self._bounds.nodes_max:
-            raise self._stop(position, path, "too_big", self._bounds.too_many)
+            text = f"a scenario has at most {self._bounds.nodes_max} values"
+            raise self._stop(position, path, "too_big", text)
 
     def _stop(self, position: Position, path: Path, code: str, message: str) -> ScenarioError:
         """Return the error that ends the parsing: all earlier problems, and this problem."""

@@ -29,16 +29,6 @@ class Bounds(msgspec.Struct, frozen=True):
     bytes_max: int = BYTES_MAX
     nodes_max: int = NODES_MAX
 
-    @property
-    def too_long(self) -> str:
-        """Return the message for too many bytes."""
-        return f"a scenario has at most {self.bytes_max} bytes"
-
-    @property
-    def too_many(self) -> str:
-        """Return the message for too many values."""
-        return f"a scenario has at most {self.nodes_max} values"
-
 
 FROM_ANYWHERE = Bounds()  # bodies of the control API
 OWN_FILE = Bounds(

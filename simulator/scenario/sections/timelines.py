@@ -289,31 +289,25 @@ ACCEPTED = "Success"
 def void(item: ValueReader) -> CaseThen:
     """Return the `then` of a void. An accepted void ends after a delay, by default with a refund; a refused void ends
     at once."""
-    is_accepted = _is_accepted(item)
+    answer = dispute(item)
     refund_after, refused_after = item["refund_after"], item["refused_after"]
     for given in (refund_after, refused_after):
-        if given.is_given and not is_accepted:
+        if given.is_given and not answer.is_accepted:
             given.problem("misplaced", "only a void with status Success ends later", at_key=True)
     if refund_after.is_given and refused_after.is_given:
         text = "a void ends with 'refund_after' or with 'refused_after', not both"
         refused_after.problem("misplaced", text, at_key=True)
-    is_refunded = is_accepted and not refused_after.is_given
-    return CaseThen(
-        is_accepted,
-        item["message"].parsed(partial(template, field_name="message"), "bad_template"),
-        refund_after.duration(REFUND_AFTER) if is_refunded else None,
-        refused_after.optional_duration(),
+    is_refunded = answer.is_accepted and not refused_after.is_given
+    return structs.replace(
+        answer,
+        refund_after=refund_after.duration(REFUND_AFTER) if is_refunded else None,
+        refused_after=refused_after.optional_duration(),
     )
 
 
 def dispute(item: ValueReader) -> CaseThen:
-    """Return the `then` of a dispute."""
-    message = item["message"].parsed(partial(template, field_name="message"), "bad_template")
-    return CaseThen(_is_accepted(item), message)
-
-
-def _is_accepted(item: ValueReader) -> bool:
-    status = item["status"]
-    if item.is_mapping and not status.is_given:
+    """Return the `then` of a dispute: the immediate answer."""
+    if item.is_mapping and not item["status"].is_given:
         item.problem("missing_key", "'status' is missing")
-    return status.text() == ACCEPTED
+    message = item["message"].parsed(partial(template, field_name="message"), "bad_template")
+    return CaseThen(item["status"].text() == ACCEPTED, message)
