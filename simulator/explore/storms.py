@@ -83,13 +83,16 @@ BEGIN_S, SHORT_S, LONG_S = 2, 10, 60
 SHORT_WALL_S, LONG_WALL_S = 0.3, 0.6
 """The minimum lengths in wall time. Under a fast clock a shorter outage would pass between two requests."""
 
+RATE_MAX = 1_000_000
+"""The highest rate that lengthens outages, so that all times stay within the bounds of a scenario."""
+
 MIDNIGHT = datetime(2026, 6, 30, 16, tzinfo=UTC)  # of the service
 
 
 def outages(baseline: Observation, keys: list[tuple[str, str]], *, has_start: bool, rate: float = 1.0) -> list[Fault]:
     """Return the faults of the whole service. `keys` are (reseller, API key). With `has_start` the user sets the start
     time of the sandbox. `rate` is the speed of its clock as a multiple of wall time."""
-    times = _times(baseline.first_s, rate)
+    times = _times(baseline.first_s, min(rate, RATE_MAX))
     return [*_outages(times), *_clocks(times, has_start), *_changes(times, baseline, keys)]
 
 
