@@ -138,7 +138,7 @@ def _spec(scenario: Scenario, wanted: dict[str, Any]) -> SandboxSpec:
     return SandboxSpec(
         scenario=scenario,
         id=wanted.get("id"),
-        seed=wanted.get("seed"),
+        seed=int(wanted["seed"]) if "seed" in wanted else None,  # 5.0 is a whole number, too
         mode=clock.get("mode") or ("xN" if "rate" in clock else None),
         rate=float(clock["rate"]) if "rate" in clock else None,
         start=parse_times(clock["start"], "clock.start").said if clock.get("start") is not None else None,
@@ -192,7 +192,7 @@ def needed_files(request: Request, path: str) -> ClientFiles:
 
 def _quotas(wanted: dict[str, Any], server: Quotas) -> Quotas:
     """Return the requested limits, which may not exceed the server's. Raises `InvalidInput`."""
-    asked = quotas(wanted.get("transactions"), wanted.get("bytes"), wanted.get("rate"))
+    asked = quotas(int(wanted.get("transactions", 0)), int(wanted.get("bytes", 0)), wanted.get("rate"))
     for name in wanted:
         given, most = getattr(asked, name), getattr(server, name)
         if most is not None and (given is None or given > most):

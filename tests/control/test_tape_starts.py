@@ -57,6 +57,19 @@ def client(tmp_path: Path) -> Iterator[Client]:
         yield found
 
 
+@pytest.mark.parametrize("member", [b'"seed": 5.0', b'"seed": 0e99', b'"quotas": {"transactions": 5.0, "bytes": 2e6}'])
+def test_whole_numbers_in_any_writing_are_the_same_numbers_in_the_tape(client: Client, member: bytes) -> None:
+    """A tape with a number that its head cannot have is not read again, nor is a data folder with it."""
+    made = client.send("POST", "/_sim/sandboxes", "", b'{"id": "written", %b}' % member, {})
+    assert made.status == 201
+    assert type(made.json["seed"]) is int
+    assert all(type(one) is int for one in made.json.get("quotas", {}).values())
+
+    tape = client.sim("GET", "/sandboxes/written/tape").body
+
+    assert begun(client, tape).json["seed"] == made.json["seed"]
+
+
 @pytest.mark.parametrize(
     ("moment", "found"),
     {"": ["one", "three", "two"], "&mark=noon": ["one", "two"], "&n=0": [], "&n=3": ["one"]}.items(),
