@@ -50,6 +50,7 @@ class EventReader(Generic[Shown]):
 
     def __enter__(self) -> "EventReader[Shown]":
         self._hub.readers.append(self)
+        self.is_last = self.only is not None and self.only.is_ended
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -108,6 +108,7 @@ class EventLog:
         self._serials: deque[int] = deque(maxlen=EVENTS_MAX)
         self.count = 0
         self.began = 0
+        self.is_ended = False  # its sandbox is gone
 
     @property
     def held(self) -> int:
@@ -121,7 +122,9 @@ class EventLog:
         self._serials = deque(range(self.began + 1, hub.latest + 1), maxlen=EVENTS_MAX)
 
     def note(self, *items: Item) -> None:
-        """Add events, evicting the oldest as needed."""
+        """Add events, evicting the oldest as needed. What still ends in a deleted sandbox cannot be shown."""
+        if self.is_ended:
+            return
         hub = self.hub
         for item in items:
             hub.latest = serial = hub.latest + 1
@@ -181,6 +184,7 @@ class EventLog:
     def end(self) -> None:
         """End the life as `end_life` does, and end the streams of this sandbox alone."""
         self.end_life()
+        self.is_ended = True
         for reader in self.hub.readers:
             if reader.only is self:
                 reader.is_last = True

@@ -11,7 +11,7 @@ import pytest
 from simulator.control.events import EventQuery, EventSource, event_row
 from simulator.redaction import MASKED
 from simulator.runtime import event_reader, events
-from simulator.runtime.events import NumberedEvent
+from simulator.runtime.events import Action, NumberedEvent
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from tests.support.client import Client, running
@@ -328,6 +328,34 @@ def test_events_come_as_they_happen_and_the_stream_ends_with_the_sandbox(client:
     found = followed(client, "/sandboxes/live/events", happens, "only=request")
     assert [event.get("action") or event["n"] for event in found] == [1, "reset", 1, 2, "deleted"]
     assert client.app.sandboxes.events.readers == []
+
+
+def test_what_ends_after_the_deletion_of_its_sandbox_leaves_the_streams_of_all_sandboxes_open(client: Client) -> None:
+    """An advance whose last turn comes after the deletion still has an event, of a sandbox that cannot be shown."""
+    client.sandbox(PLAIN, "live")
+    live = client.app.sandboxes.get("live")
+
+    async def happens(stream: Following) -> None:
+        await client.asim("DELETE", "/sandboxes/live")
+        live.events.note(Action("clock_advanced", live.clock.now()))
+        await client.acall("GET", "/v2/balance")
+        await stream.until('"kind":"request"')
+
+    assert [event.get("action", event["kind"]) for event in followed(client, "/events", happens)] == [
+        "deleted",
+        "request",
+    ]
+
+
+def test_a_stream_ends_when_its_sandbox_is_deleted_before_its_first_piece_is_sent(client: Client) -> None:
+    client.sandbox(PLAIN, "live")
+    live = client.app.sandboxes.get("live")
+    reader = EventSource(client.app.sandboxes, EventQuery(), live.events).reader()
+
+    client.sim("DELETE", "/sandboxes/live")
+
+    with reader:
+        assert reader.is_over
 
 
 def test_events_unread_before_a_reset_come_before_it(client: Client) -> None:
