@@ -33,7 +33,7 @@ ATTEMPTS_MAX = 1_000
 """More attempts than any callback has, for any `limits.callback_retries`."""
 
 
-def attempt(one: Attempt) -> dict[str, Any]:
+def attempt_fields(one: Attempt) -> dict[str, Any]:
     """Return an attempt as JSON; `ending`, the kind of its result, is null while it is in flight."""
     result = one.result
     ending: dict[str, Any] = {"ending": result.kind.value if result else None}
@@ -41,24 +41,24 @@ def attempt(one: Attempt) -> dict[str, Any]:
     return members(one, "number", "at") | ending
 
 
-def callback(one: Callback, sent: SentRequests) -> dict[str, Any]:
+def callback_row(one: Callback, sent: SentRequests) -> dict[str, Any]:
     """Return a callback as JSON, with the attempts that have begun."""
-    return _fields(one) | {"attempts": [attempt(each) for each in sent.begun_attempts(one)]}
+    return _callback_fields(one) | {"attempts": [attempt_fields(each) for each in sent.begun_attempts(one)]}
 
 
-def _fields(one: Callback) -> dict[str, Any]:
+def _callback_fields(one: Callback) -> dict[str, Any]:
     shown = members(one, "id", "state", "url", "method", "copy")
     return shown | {"url": redact_urls(one.url), "payment_status": CALLBACK_STATUS_NAMES[one.result.status]}
 
 
 def attempt_row(one: Callback, tried: Attempt) -> dict[str, Any]:
     """Return an attempt in the form of the control API's list."""
-    whole, fields = _fields(one), attempt(tried)
+    whole, fields = _callback_fields(one), attempt_fields(tried)
     ids = {"callback": whole.pop("id"), "attempt": fields.pop("number")}
     return ids | members(one.transaction, "trxid", "refid", "reseller") | whole | fields
 
 
-def _matching(state: State, refid: str | None, trxid: str | None) -> Iterable[Callback]:
+def _callbacks_of(state: State, refid: str | None, trxid: str | None) -> Iterable[Callback]:
     """Return the callbacks of the requested transactions, oldest first, using indexes."""
     if refid is None:
         return state.callbacks if trxid is None else state.callbacks.of(trxid)
@@ -73,7 +73,7 @@ def _place(one: Callback, tried: Attempt) -> int:
     return one.serial * ATTEMPTS_MAX + tried.number
 
 
-def _attempts(callbacks: Iterable[Callback], sent: SentRequests, cursor: int) -> Iterator[tuple[Callback, Attempt]]:
+def _begun_after(callbacks: Iterable[Callback], sent: SentRequests, cursor: int) -> Iterator[tuple[Callback, Attempt]]:
     """Yield the attempts that have begun, after the place `cursor`."""
     serial = cursor // ATTEMPTS_MAX
     for one in callbacks:
@@ -84,7 +84,7 @@ def _attempts(callbacks: Iterable[Callback], sent: SentRequests, cursor: int) ->
 async def send_callback(request: Request, live: LiveSandbox) -> Response:
     """Send the callback of a payment's present status again now."""
     repeat: Callback = await live.submit(SendCallback(request.path_params["trxid"]))
-    return reply(callback(repeat, live.courier.sent), 201)
+    return reply(callback_row(repeat, live.courier.sent), 201)
 
 
 async def list_callbacks(request: Request, live: LiveSandbox) -> Response:
@@ -93,7 +93,7 @@ async def list_callbacks(request: Request, live: LiveSandbox) -> Response:
     refid, trxid = (query.get(name) for name in ("refid", "trxid"))
 
     def matching() -> Iterable[Callback]:
-        return _matching(live.core.state, refid, trxid)
+        return _callbacks_of(live.core.state, refid, trxid)
 
     def matches(one: Job) -> bool:
         if not isinstance(one, Callback):
@@ -105,7 +105,7 @@ async def list_callbacks(request: Request, live: LiveSandbox) -> Response:
         return live.driver.ended.tally(matches, counted).count
 
     complete = await waited(request, live, query, counter, live.driver.notifier)
-    rows = _attempts(matching(), live.courier.sent, cursor_of(query))
+    rows = _begun_after(matching(), live.courier.sent, cursor_of(query))
     left_out = live.core.state.callbacks.left_out
     answer = await page("callbacks", query, rows, lambda each: attempt_row(*each), lambda each: _place(*each))
     return reply(answer | {"left_out": left_out, "complete": complete})
@@ -125,7 +125,7 @@ def delivery_row(one: Delivery, sent: SentRequests) -> dict[str, Any]:
         "replays": one.event.replays,
         "retry_limit": one.retry_limit,
         "event": webhook_bodies.event(one.event),
-        "attempts": [attempt(each) for each in sent.begun_attempts(one)],
+        "attempts": [attempt_fields(each) for each in sent.begun_attempts(one)],
     }
 
 
@@ -154,18 +154,18 @@ async def list_deliveries(request: Request, live: LiveSandbox) -> Response:
 async def show_delivery(request: Request, live: LiveSandbox) -> Response:
     """Return a delivery."""
     found = live.core.state.deliveries.find(request.path_params["job"])
-    return _refused(ReplayRefused.UNKNOWN) if found is None else reply(delivery_row(found, live.courier.sent))
+    return _replay_refusal(ReplayRefused.UNKNOWN) if found is None else reply(delivery_row(found, live.courier.sent))
 
 
 async def replay(request: Request, live: LiveSandbox) -> Response:
     """Create a new job for the event of a failed one; counts like every manual replay."""
     outcome = await live.submit(ReplayDelivery(None, request.path_params["job"]))
     if isinstance(outcome, ReplayRefused):
-        return _refused(outcome)
+        return _replay_refusal(outcome)
     return reply(delivery_row(outcome, live.courier.sent), 201)
 
 
-def _refused(reason: ReplayRefused) -> Response:
+def _replay_refusal(reason: ReplayRefused) -> Response:
     return error(HTTP_STATUSES.get(reason, 409), reason.value, webhook_bodies.REPLAY_REFUSALS[reason])
 
 

@@ -33,11 +33,11 @@ KINDS = ("request", "status", "entry", "callback", "webhook", "notification", "a
 Event = dict[str, Any]
 
 
-def event_row(sandboxes: Sandboxes, live: LiveSandbox, taken: NumberedEvent, *, with_bodies: bool = False) -> Event:
+def event_row(sandboxes: Sandboxes, live: LiveSandbox, event: NumberedEvent, *, with_bodies: bool = False) -> Event:
     """Return an event as JSON; `with_bodies` adds the sent messages to callbacks and webhooks. Raises
     `EvictedEvent`."""
-    item, wall = taken.item, render.moment(taken.wall)
-    envelope: Event = {"sandbox": taken.sandbox, "number": taken.number}
+    item, wall = event.item, render.moment(event.wall)
+    envelope: Event = {"sandbox": event.sandbox, "number": event.number}
     match item:
         case int():
             exchange = live.journal.find(item)
@@ -63,7 +63,7 @@ def event_row(sandboxes: Sandboxes, live: LiveSandbox, taken: NumberedEvent, *, 
             kind, at, fields = "action", item.at, {"action": item.name, "about": item.about}
             fields |= members(item, "mode", "rate") if item.mode else {}
         case AttemptOutcome():
-            at, (kind, fields) = item.at, _attempted(live, item)
+            at, (kind, fields) = item.at, _attempt_event(live, item)
             if with_bodies:
                 sent, mask = live.courier.sent.find(item.job, item.number), sandboxes.mask_of(live)
                 fields["sent"] = sent and {
@@ -74,7 +74,7 @@ def event_row(sandboxes: Sandboxes, live: LiveSandbox, taken: NumberedEvent, *, 
     return envelope | {"kind": kind, "at": render.moment(at), "wall": wall} | fields
 
 
-def _attempted(live: LiveSandbox, item: AttemptOutcome) -> tuple[str, Event]:
+def _attempt_event(live: LiveSandbox, item: AttemptOutcome) -> tuple[str, Event]:
     """Return the kind of an attempt's event, and its fields."""
     state = live.core.state
     job = state.callbacks.find(item.job) or state.deliveries.find(item.job)
@@ -191,28 +191,28 @@ class EventSource:
         is_always = isinstance(item, Action) and item.name in ALWAYS
         return is_always or ((not kinds or kind in kinds) and about in (None, refid))
 
-    def _row(self, taken: NumberedEvent) -> Event:
-        live = self._sandboxes.get(taken.sandbox)
-        return event_row(self._sandboxes, live, taken, with_bodies=self._wanted.with_bodies)
+    def _row(self, event: NumberedEvent) -> Event:
+        live = self._sandboxes.get(event.sandbox)
+        return event_row(self._sandboxes, live, event, with_bodies=self._wanted.with_bodies)
 
-    def _shown(self, taken: NumberedEvent) -> Event | None:
-        row = self._row(taken)
-        if not self._is_wanted(taken.item, row["kind"], row.get("refid", "")):
+    def _shown(self, event: NumberedEvent) -> Event | None:
+        row = self._row(event)
+        if not self._is_wanted(event.item, row["kind"], row.get("refid", "")):
             return None
-        return {"id": self.id_of(EventPosition(taken.serial, taken.number)), **row}
+        return {"id": self.id_of(EventPosition(event.serial, event.number)), **row}
 
-    def _piece(self, taken: NumberedEvent) -> bytes | None:
-        key = (taken.serial, self._wanted.with_bodies)
-        kind, refid, data = self._hub.rendered.get(key, lambda: self._rendered(taken))
-        if not self._is_wanted(taken.item, kind, refid):
+    def _piece(self, event: NumberedEvent) -> bytes | None:
+        key = (event.serial, self._wanted.with_bodies)
+        kind, refid, data = self._hub.rendered.get(key, lambda: self._rendered(event))
+        if not self._is_wanted(event.item, kind, refid):
             return None
-        id_ = self.id_of(EventPosition(taken.serial, taken.number)).encode()
+        id_ = self.id_of(EventPosition(event.serial, event.number)).encode()
         return b'id: %b\nevent: %b\ndata: {"id":"%b",%b\n\n' % (id_, kind.encode(), id_, data)
 
-    def _rendered(self, taken: NumberedEvent) -> Rendered:
+    def _rendered(self, event: NumberedEvent) -> Rendered:
         """Return an event without the opening brace of its JSON, since the id comes first."""
-        row = self._row(taken)
-        mask = self._sandboxes.mask_of(self._sandboxes.find(taken.sandbox))
+        row = self._row(event)
+        mask = self._sandboxes.mask_of(self._sandboxes.find(event.sandbox))
         return Rendered(row["kind"], row.get("refid", ""), mask.answer(encode(row))[1:])
 
     def _gap(self, missing: int | None, place: EventPosition) -> Event:

@@ -115,7 +115,7 @@ async def _from_json(request: Request, wanted: dict[str, Any]) -> LiveSandbox:
     if "tape" in wanted:
         return await _from_tape(request, wanted)
     default: Scenario = request.app.state.default_scenario
-    scenario = await _scenario(request, wanted["scenario"]) if "scenario" in wanted else default
+    scenario = await _scenario_from(request, wanted["scenario"]) if "scenario" in wanted else default
     return await sandboxes_of(request).build(_spec(scenario, wanted))
 
 
@@ -148,7 +148,7 @@ def _spec(scenario: Scenario, wanted: dict[str, Any]) -> SandboxSpec:
     )
 
 
-async def _scenario(request: Request, wanted: str | dict[str, Any]) -> Scenario:
+async def _scenario_from(request: Request, wanted: str | dict[str, Any]) -> Scenario:
     """Return a scenario: a bundled one by name, an object, or a file of `--scenarios`; no other paths are allowed."""
     if isinstance(wanted, dict):
         if "file" in wanted:
@@ -256,20 +256,20 @@ async def joined_lists(request: Request, servers: Servers, own: Sequence[Mapping
     with place(LIST_BYTES):
         others = await servers.lists(request)
     rows = {row["id"]: msgspec.Raw(encode(row)) for row in own}
-    shown = [_shown(servers.own_url, len(rows))]
+    shown = [_server_row(servers.own_url, len(rows))]
     for other in others:
-        found, reason = await in_background(_rows, other)
-        shown.append(_shown(other.url, len(found), reason))
+        found, reason = await in_background(_rows_by_id, other)
+        shown.append(_server_row(other.url, len(found), reason))
         rows = found | rows
         await asyncio.sleep(0)
     return {"sandboxes": [rows[name] for name in sorted(rows)], "servers": shown}
 
 
-def _shown(url: str, count: int, reason: str | None = None) -> dict[str, Any]:
+def _server_row(url: str, count: int, reason: str | None = None) -> dict[str, Any]:
     return {"url": url, "answered": reason is None, "reason": reason, "sandboxes": count}
 
 
-def _rows(other: OtherList) -> tuple[dict[str, msgspec.Raw], str | None]:
+def _rows_by_id(other: OtherList) -> tuple[dict[str, msgspec.Raw], str | None]:
     if other.reason is not None:
         return {}, other.reason
     try:

@@ -16,7 +16,7 @@ from simulator.control.filters import query_of, refuse_other_parameters
 from simulator.control.http import InvalidInput, base_url, body_of, parse_times, reply, sandboxes_of
 from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
 from simulator.persistence.replay.codec import BadTape
-from simulator.persistence.replay.head import TakenTape, taken
+from simulator.persistence.replay.head import TakenTape, take_tape
 from simulator.persistence.replay.rebuilding import load_whole_tape
 from simulator.persistence.replay.tape_reader import ReadTape, lines_of, read_tapes
 from simulator.persistence.replay.tape_redaction import CannotMask, lines_in_steps
@@ -138,7 +138,7 @@ async def show(request: Request, live: LiveSandbox) -> Response:
     shows_secrets = query_of(request, "tape-query").get("secrets") == "shown"
     with place(live.tape.bytes):
         await load_whole_tape(live.tape)
-        tape = taken(live)
+        tape = take_tape(live)
         steps = _with_secrets(tape) if shows_secrets else lines_in_steps(tape, request.app.state.replayer)
         try:
             lines = await _all(steps)

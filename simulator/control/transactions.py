@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.deliveries import callback
+from simulator.control.deliveries import callback_row
 from simulator.control.filters import list_query
 from simulator.control.http import cursor_of, lines, page, reply, sandboxes_of
 from simulator.control.render import members
@@ -153,7 +153,7 @@ def story(
         "requests_left_out": left_out,
         "statuses": [_status(result) for result in one.results],
         "entries": [render.entry(wallet.entry(id_)) for id_ in one.entry_ids],
-        "callbacks": [callback(each, sent) for each in callbacks[-SHOWN_MAX:]],
+        "callbacks": [callback_row(each, sent) for each in callbacks[-SHOWN_MAX:]],
         "callbacks_left_out": state.callbacks.left_out + max(0, len(callbacks) - SHOWN_MAX),
         "cases": [_case(each) for each in state.cases.get(one.trxid, ())],
     }

@@ -21,7 +21,7 @@ from simulator.cli.server_flags import ServerFlags
 from simulator.control.results import coverage_shown
 from simulator.domain.model.rules import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
-from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.tape_writer import tape_lines
 from simulator.shortened import whole_line
 from tests.support.client import running
@@ -325,7 +325,7 @@ def test_watchers_escape_what_the_server_sent() -> None:
 def test_replay_escapes_what_is_on_a_tape(tmp_path: Path) -> None:
     with running() as client:
         client.send("GET", "/v2/nothing")
-        head, request, *rest = (json.loads(line) for line in tape_lines(taken(client.live)))
+        head, request, *rest = (json.loads(line) for line in tape_lines(take_tape(client.live)))
     request["answer"] |= {"body": UNSAFE, "diagnosis": UNSAFE}
     file = tmp_path / "hostile.tape"
     file.write_text("".join(json.dumps(one) + "\n" for one in (head, request, *rest)))

@@ -10,7 +10,7 @@ from click.testing import Result
 
 from simulator.cli import tape_file
 from simulator.cli.tape_file import read_tape_file
-from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.tape_reader import read_file
 from simulator.persistence.replay.tape_writer import packed, tape_lines
 from tests.support.client import Client, running
@@ -27,7 +27,7 @@ def replay(file: Path, *arguments: str) -> Result:
 
 
 def lines_of(client: Client, sandbox: str = "default") -> list[bytes]:
-    return list(tape_lines(taken(client.app.sandboxes.get(sandbox))))
+    return list(tape_lines(take_tape(client.app.sandboxes.get(sandbox))))
 
 
 @pytest.fixture(scope="module")
@@ -324,7 +324,7 @@ def test_a_written_tape_is_read_unchanged(first: Path) -> None:
 
 def tape_of(client: Client, file: Path) -> Path:
     with file.open("ab") as target:
-        target.writelines(packed(tape_lines(taken(client.live))))
+        target.writelines(packed(tape_lines(take_tape(client.live))))
     return file
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.tape_reader import read_file
 from simulator.persistence.replay.tape_writer import packed, tape_lines
 from simulator.persistence.tape.entries import RequestBegan
@@ -82,7 +82,7 @@ def test_a_sandbox_resumes_at_the_requested_time_as_after_a_rewind(tmp_path: Pat
         client.pay("one")
         client.advance(1)
         client.advance(60)
-        whole = b"".join(packed(tape_lines(taken(client.live))))
+        whole = b"".join(packed(tape_lines(take_tape(client.live))))
         client.sim("POST", "/sandboxes/default/rewind", {"to": asked})
         rewound = client.sim("GET", "/sandboxes/default/clock").json["now"]
         before = [(one["refid"], one["status"]) for one in client.sim("GET", TRANSACTIONS).json["transactions"]]

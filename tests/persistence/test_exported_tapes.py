@@ -8,7 +8,7 @@ import pytest
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.reader import folder_reader
 from simulator.persistence.replay.differences import unbegun, unbegun_of
-from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.rebuilding import nowhere, player_of
 from simulator.persistence.replay.tape_writer import tape_lines
 from simulator.persistence.restoration import kept_tape
@@ -26,7 +26,7 @@ def test_a_tape_from_the_disk_is_the_one_from_memory(happens: Callable[[Client],
         happens(client)
         client.pay("the-last-one")
         wanted: list[bytes] = []
-        while wanted != (wanted := list(tape_lines(taken(client.live)))):  # an attempt may end meanwhile
+        while wanted != (wanted := list(tape_lines(take_tape(client.live)))):  # an attempt may end meanwhile
             client.run(kept.gate.passed())
         folder = as_killed(kept.path, tmp_path / "killed")
     with folder_reader(folder) as reading:

@@ -18,7 +18,7 @@ from simulator.api.routes import routes
 from simulator.domain.errors import DomainError
 from simulator.persistence.replay import tape_reader
 from simulator.persistence.replay.codec import BadTape
-from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.proof import prove
 from simulator.persistence.replay.rebuilding import nowhere
 from simulator.persistence.replay.tape_reader import ReadTape, TooLargeFile, read_file, read_tapes
@@ -50,7 +50,7 @@ def lines() -> list[Any]:
         client.send("POST", "/_sim/inbox/default/box", "", b"hello")
         client.sim("DELETE", "/sandboxes/default/inbox/box")
         client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "1"})
-        return [json.loads(line) for line in tape_lines(taken(client.live))]
+        return [json.loads(line) for line in tape_lines(take_tape(client.live))]
 
 
 RULE = {"command": "AddRule", "section": "payments", "document": 0}

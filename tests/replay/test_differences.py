@@ -11,7 +11,7 @@ import pytest
 
 from simulator.cli.tape_file import TapeLife, difference_lines
 from simulator.persistence.replay.differences import Difference
-from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.proof import prove
 from simulator.persistence.replay.rebuilding import nowhere
 from simulator.persistence.replay.tape_reader import ReadTape, read_tapes
@@ -33,7 +33,7 @@ def recorded() -> Any:
         client.pay("one")
         client.pay("two", amount=20)
         client.advance()
-        yield client, [DECODER.decode(line) for line in tape_lines(taken(client.live))]
+        yield client, [DECODER.decode(line) for line in tape_lines(take_tape(client.live))]
 
 
 def of_kind(lines: Lines, kind: str, place: int = 0) -> dict[str, Any]:
@@ -178,7 +178,7 @@ def test_an_unchanged_tape_has_no_differences(recorded: tuple[Client, Lines]) ->
 def test_a_request_that_stays_suspended_was_not_answered() -> None:
     with running() as client:
         client.pay()
-        lines = [DECODER.decode(line) for line in tape_lines(taken(client.live))]
+        lines = [DECODER.decode(line) for line in tape_lines(take_tape(client.live))]
         lines.remove(of_kind(lines, "resumed"))
         counted(lines)
         tape, found = found_in(client, lines)
@@ -205,7 +205,7 @@ def test_a_command_before_the_set_time_of_the_clock_differs() -> None:
     with running({"clock": {"mode": "manual", "start": "2026-11-21T12:00:00+08:00"}}) as client:
         client.sim("PUT", "/sandboxes/default/clock", {"now": "2026-11-21T13:00:00+08:00"})
         client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "25.00"})
-        lines = [DECODER.decode(line) for line in tape_lines(taken(client.live))]
+        lines = [DECODER.decode(line) for line in tape_lines(take_tape(client.live))]
         assert found_in(client, lines)[1] is None
         clock = of_kind(lines, "clock")
         clock["now"] = clock["now"].replace(":00:00", ":00:01")
@@ -218,7 +218,7 @@ def test_long_sides_are_shown_around_the_difference() -> None:
     head = "a" * 5000
     found = Difference(3, "request 1 (GET /): content", f"{head}b{head}".encode(), f"{head}c{head}".encode())
     with running() as client:
-        (tape,) = read_tapes(tape_lines(taken(client.live)))
+        (tape,) = read_tapes(tape_lines(take_tape(client.live)))
         _, before, after = difference_lines(TapeLife(tape, 1, 1), found).splitlines()
     assert before == f"  tape    …{'a' * 60}b{'a' * 339}…"
     assert after == f"  replay  …{'a' * 60}c{'a' * 339}…"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.state_digest import state_digest
 from simulator.persistence.replay.tape_redaction import lines_without_secrets
 from simulator.persistence.replay.tape_writer import packed, tape_lines
@@ -54,7 +54,7 @@ def play(client: Client) -> None:
 def lines() -> list[bytes]:
     with running(MANUAL) as client:
         play(client)
-        return list(tape_lines(taken(client.live)))
+        return list(tape_lines(take_tape(client.live)))
 
 
 def replayed(tmp_path: Path, lines: list[bytes], change: Callable[[Line], None] = lambda line: None) -> Result:
@@ -244,7 +244,7 @@ def test_a_tape_without_secrets_has_digests_of_its_own(tmp_path: Path) -> None:
     secret = {"resellers": [{"code": "RS001", "api_keys": [{"key": "mine", "secret": "c2VjcmV0LW9mLW1pbmUtb25seQ=="}]}]}
     with running(MANUAL | secret) as client:
         play(client)
-        masked = list(lines_without_secrets(taken(client.live), client.app.replayer))
+        masked = list(lines_without_secrets(take_tape(client.live), client.app.replayer))
     assert b"c2VjcmV0LW9mLW1pbmUtb25seQ" not in b"".join(masked)
     end = json.loads(masked[-1])
     assert end["state"]
@@ -256,9 +256,9 @@ def test_a_fork_and_a_rewound_sandbox_replay_with_their_marks(tmp_path: Path) ->
     with running(MANUAL) as client:
         play(client)
         assert client.sim("POST", "/sandboxes", {"id": "fork", "fork": {"of": "default", "mark": "half"}}).status == 201
-        forked = list(tape_lines(taken(client.app.sandboxes.get("fork"))))
+        forked = list(tape_lines(take_tape(client.app.sandboxes.get("fork"))))
         assert client.sim("POST", f"{DEFAULT}/rewind", {"mark": "half"}).status == 200
-        rewound = list(tape_lines(taken(client.live)))
+        rewound = list(tape_lines(take_tape(client.live)))
     for lines in (forked, rewound):
         end = json.loads(lines[-1])
         assert [one["mark"] for one in end["marks"]] == ["half"]

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from simulator.persistence.replay import codec, head
-from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.tape_writer import tape_lines
 from simulator.persistence.tape.entries import Line
 from tests.support.client import Client, running
@@ -44,7 +44,7 @@ def test_every_member_of_a_real_tape_is_on_the_page(happens: Callable[[Client], 
     with running(FIRST) as client:
         set_callback(client)
         happens(client)
-        found = [json.loads(line) for line in tape_lines(taken(client.live))]
+        found = [json.loads(line) for line in tape_lines(take_tape(client.live))]
     for line in found:
         assert set(all_members(line)) <= rows_of(line), line
     for command in (line["command"] for line in found if line.get("entry") == "command"):

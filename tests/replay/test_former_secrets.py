@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from simulator.cli.reports.judge import Tapes
-from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.tape_reader import read_file
 from simulator.persistence.replay.tape_redaction import lines_without_secrets
 from simulator.redaction import MASKED
@@ -77,7 +77,7 @@ def test_a_tape_without_secrets_has_no_former_secrets_and_replays(client: Client
     secret = drawn_before_a_reset(client)
     send_everywhere(client, secret)
     core = secret.rstrip("=").encode()
-    lines = b"".join(lines_without_secrets(taken(client.live), client.app.replayer))
+    lines = b"".join(lines_without_secrets(take_tape(client.live), client.app.replayer))
     for spelled in (core, quote(core).encode(), base64.b64encode(b"user:" + core)[:40]):
         assert spelled not in lines
     assert lines.count(b"my secret is masked") > 0 or b"my secret is " in lines

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from simulator import __version__
-from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.tape_writer import packed, tape_lines
 from tests.support.client import running
 from tests.support.runner import invoke
@@ -24,7 +24,7 @@ def test_a_difference_names_the_version_that_wrote_the_tape(tmp_path: Path) -> N
     file = tmp_path / "changed.tape"
     with running() as client:
         client.pay()
-        lines = list(tape_lines(taken(client.live)))
+        lines = list(tape_lines(take_tape(client.live)))
     file.write_bytes(b"".join(packed(line.replace(b'"status":200', b'"status":201') for line in lines)))
     assert "wrote it" not in invoke("replay", str(file)).stdout
     former = (line.replace(f'"{__version__}"'.encode(), b'"0.0.9"') for line in lines)

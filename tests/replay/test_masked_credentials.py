@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.proof import player_for
 from simulator.persistence.replay.rebuilding import nowhere
 from simulator.persistence.replay.tape_reader import read_tapes
@@ -159,7 +159,7 @@ def client() -> Iterator[Client]:
 
 def assert_hidden(client: Client, secrets: Iterable[bytes]) -> list[bytes]:
     """None of them is on the tape, which replays; answers its lines."""
-    lines = list(lines_without_secrets(taken(client.live), client.app.replayer))
+    lines = list(lines_without_secrets(take_tape(client.live), client.app.replayer))
     read = list(unpacked(lines))
     for secret in secrets:
         assert [one for one in read if secret in one] == []
@@ -260,7 +260,7 @@ def test_a_rule_that_no_stand_in_can_match_leaves_no_tape_without_secrets() -> N
     with running(fault({"suffix": FOREIGN[-5:]})) as client:
         assert client.call("GET", "/v2/balance", headers={"X-Auth-Token": FOREIGN}).status == 418
         with pytest.raises(CannotMask, match="answered otherwise"):
-            lines_without_secrets(taken(client.live), client.app.replayer)
+            lines_without_secrets(take_tape(client.live), client.app.replayer)
 
 
 def test_a_login_with_the_right_password_succeeds_on_the_tape_too(client: Client) -> None:
@@ -314,7 +314,7 @@ def test_a_drawn_key_is_masked_even_when_no_request_was_recognized_by_it(then: d
         for key in (own["api_key"], FOREIGN):
             asked = "/v2/balance?token=x"
             client.call("GET", asked, sandbox=made["id"], key=key, secret=own["api_secret"])
-        text = b"".join(lines_without_secrets(taken(client.app.sandboxes.get(made["id"])), client.app.replayer))
+        text = b"".join(lines_without_secrets(take_tape(client.app.sandboxes.get(made["id"])), client.app.replayer))
         assert own["api_key"].encode() in text
         assert FOREIGN[8:].encode() not in text
 
@@ -359,7 +359,7 @@ def test_values_that_the_journal_masks_are_not_on_the_tape(
             for one in client.live.journal
         )
         hidden = [one for one in spelled if json.dumps(one, ensure_ascii=False)[1:-1] not in journal]
-        lines = list(lines_without_secrets(taken(client.live), client.app.replayer))
+        lines = list(lines_without_secrets(take_tape(client.live), client.app.replayer))
         read = list(unpacked(lines))
         for one in hidden:
             assert [text for text in read if one.encode() in text] == []

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.tape_redaction import lines_without_secrets
 from simulator.persistence.replay.tape_writer import tape_lines
 from simulator.redaction import Secrets
@@ -36,9 +36,9 @@ def test_as_many_bytes_are_searched_as_the_tape_has(count: int, monkeypatch: pyt
     monkeypatch.setattr(Secrets, "spans", counted)
     with running({"resellers": [RESELLER]}) as client:
         addresses(client, count)
-        size = sum(map(len, tape_lines(taken(client.live))))
+        size = sum(map(len, tape_lines(take_tape(client.live))))
         searched.clear()
-        assert b"password-0" not in b"".join(lines_without_secrets(taken(client.live), client.app.replayer))
+        assert b"password-0" not in b"".join(lines_without_secrets(take_tape(client.live), client.app.replayer))
         assert sum(searched) < 12 * size
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from simulator.persistence.replay.codec import BadTape
-from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.tape_reader import read_file, read_tapes
 from simulator.persistence.replay.tape_writer import packed, tape_lines
 from tests.support.client import running
@@ -19,7 +19,7 @@ def lines() -> list[bytes]:
         for number in range(3):
             client.pay(f"r{number}")
         client.advance()
-        return list(tape_lines(taken(client.live)))
+        return list(tape_lines(take_tape(client.live)))
 
 
 NO_TAPES = {
@@ -95,7 +95,7 @@ def test_a_file_that_was_cut_is_read_as_far_as_it_goes(share: float, tmp_path: P
     with running() as client:
         for number in range(400):
             client.pay(f"r{number}", remarks=f"{number}" * 20)
-        whole = b"".join(packed(tape_lines(taken(client.live))))
+        whole = b"".join(packed(tape_lines(take_tape(client.live))))
     file = tmp_path / "cut.tape"
     file.write_bytes(whole[: int(len(whole) * share)])
     (tape,) = read_file(file)

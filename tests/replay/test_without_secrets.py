@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.proof import player_for
 from simulator.persistence.replay.rebuilding import nowhere
 from simulator.persistence.replay.tape_reader import read_tapes
@@ -81,7 +81,7 @@ def everything_with_secrets(client: Client) -> None:
 
 def test_no_secret_is_on_the_tape_and_it_replays(client: Client) -> None:
     everything_with_secrets(client)
-    lines = list(lines_without_secrets(taken(client.live), client.app.replayer))
+    lines = list(lines_without_secrets(take_tape(client.live), client.app.replayer))
     text = b"".join(lines).decode()
     for secret in (SECRET, PASSWORD, HOOK_SECRET, TOKEN, OTHER, CONTROL_TOKEN, "hidden-password"):
         for spelled in (secret, quote(secret, safe=""), json.dumps(secret)[1:-1], quote(quote(secret, safe=""))):
@@ -104,10 +104,10 @@ def test_no_secret_is_on_the_tape_and_it_replays(client: Client) -> None:
 
 def test_secrets_stay_on_a_tape_that_is_asked_for_with_them(client: Client) -> None:
     everything_with_secrets(client)
-    text = b"".join(tape_lines(taken(client.live))).decode()
+    text = b"".join(tape_lines(take_tape(client.live))).decode()
     for secret in (SECRET, PASSWORD, SHORT, HOOK_SECRET, TOKEN, OTHER):
         assert json.dumps(secret)[1:-1] in text
-    (tape,) = read_tapes(tape_lines(taken(client.live)))
+    (tape,) = read_tapes(tape_lines(take_tape(client.live)))
     assert not tape.head.masked
     assert play(player_for(tape.head, client.app.replayer, nowhere()), tape.entries) is None
 
@@ -115,17 +115,17 @@ def test_secrets_stay_on_a_tape_that_is_asked_for_with_them(client: Client) -> N
 def test_public_values_stay_unchanged() -> None:
     with running() as client:
         client.pay("one")
-        assert list(lines_without_secrets(taken(client.live), client.app.replayer)) == list(
-            tape_lines(taken(client.live))
+        assert list(lines_without_secrets(take_tape(client.live), client.app.replayer)) == list(
+            tape_lines(take_tape(client.live))
         )
-        assert client.secret.encode() in b"".join(tape_lines(taken(client.live)))
+        assert client.secret.encode() in b"".join(tape_lines(take_tape(client.live)))
 
 
 def test_a_signature_on_a_masked_tape_has_its_original_verdict(client: Client) -> None:
     unsorted = client.signature("GET", "b=2&a=1", b"")
     assert client.send("GET", "/v2/balance", "a=1&b=2", b"", unsorted).status in (200, 401)
     assert client.call("GET", "/v2/balance", secret=base64.b64encode(SECRET.encode()).decode()).status == 401
-    (tape,) = read_tapes(lines_without_secrets(taken(client.live), client.app.replayer))
+    (tape,) = read_tapes(lines_without_secrets(take_tape(client.live), client.app.replayer))
     player = player_for(tape.head, client.app.replayer, nowhere())
     assert play(player, tape.entries) is None
     before = [(one.status, one.error, one.diagnosis) for one in client.live.journal]
@@ -153,8 +153,8 @@ def test_a_wrong_credential_that_is_also_a_word_of_the_tape_leaves_the_rest_unch
         client.send("POST", "/v2/token", "", f"username=x&password={quote(word)}".encode(), FORM)
         client.send("GET", "/v2/balance", "", b"", {"x-auth-token": word})
         client.advance()
-        lines = list(lines_without_secrets(taken(client.live), client.app.replayer))
-        shown = list(tape_lines(taken(client.live)))
+        lines = list(lines_without_secrets(take_tape(client.live), client.app.replayer))
+        shown = list(tape_lines(take_tape(client.live)))
         assert b'"masked":true' in lines[0]
         assert len(lines) == len(shown)
         assert [one for one in lines[1:-1] if b"/v2/topup" in one] == [
@@ -173,7 +173,7 @@ FORM = {"content-type": "application/x-www-form-urlencoded"}
 def test_a_parameter_that_is_a_credential_by_its_name_is_masked(name: str) -> None:
     with running("default") as client:
         client.send("GET", "/v2/balance", f"{name}=s3cret-of-theirs&page=1")
-        text = b"".join(lines_without_secrets(taken(client.live), client.app.replayer))
+        text = b"".join(lines_without_secrets(take_tape(client.live), client.app.replayer))
         assert b"s3cret-of-theirs" not in text
         assert b"page=1" in text
 
@@ -194,7 +194,7 @@ def test_a_password_of_the_scenario_is_masked_however_json_escapes_it(body: str)
     reseller = {"code": "RS001", "balance": 10, "users": [{"username": "uu", "password": ESCAPED}]}
     with running({"resellers": [reseller]}) as client:
         client.send("POST", "/v2/token", "", body.encode(), {"content-type": "application/json"})
-        text = b"".join(lines_without_secrets(taken(client.live), client.app.replayer)).decode()
+        text = b"".join(lines_without_secrets(take_tape(client.live), client.app.replayer)).decode()
         assert "w0rd" not in text
 
 
@@ -203,7 +203,7 @@ def test_a_password_that_is_also_an_account_is_replaced_only_where_it_is_a_passw
     with running({"resellers": [reseller | {"api_keys": [{"key": "kk", "secret": SECRET}]}]}) as client:
         client.key, client.secret = "kk", SECRET
         assert client.pay("paid").status == 200
-        (tape,) = read_tapes(lines_without_secrets(taken(client.live), client.app.replayer))
+        (tape,) = read_tapes(lines_without_secrets(take_tape(client.live), client.app.replayer))
         assert tape.head.scenario["resellers"][0]["users"][0]["password"] != "0123456789"
         player = player_for(tape.head, client.app.replayer, nowhere())
         assert play(player, tape.entries) is None
@@ -240,7 +240,7 @@ def test_a_request_that_waits_when_its_life_ends_waits_still_on_its_tape(
     assert answer.status == (404 if ending == "deleted" else 409)
     (life,) = lives
     assert life is not other
-    tape, again = taken(life), client.app.replayer  # later than it was answered, as when many lives end
+    tape, again = take_tape(life), client.app.replayer  # later than it was answered, as when many lives end
     (read,) = read_tapes(tape_lines(tape) if shows_secrets else lines_without_secrets(tape, again))
     assert [recorded(one).n for one in read.entries] == [1, 0]
     assert play_whole(player_for(read.head, again, nowhere()), read) is None
@@ -256,7 +256,8 @@ def test_a_request_that_waits_when_its_tape_gets_full_waits_still_on_it() -> Non
 
         body = {"refid": "r", "product": "RELOAD", "account": "0123456789", "amount": 10}
         assert client.run(client.acall("POST", "/v2/topup", body, before_body=another)).status == 200
-        for lines in (tape_lines(taken(client.live)), lines_without_secrets(taken(client.live), client.app.replayer)):
+        tape = take_tape(client.live)
+        for lines in (tape_lines(tape), lines_without_secrets(tape, client.app.replayer)):
             (read,) = read_tapes(lines)
             assert [recorded(one).n for one in read.entries] == [1, 0]
             assert read.end is not None
@@ -269,6 +270,6 @@ def test_a_masked_tape_says_what_ended_it(ended: Ending) -> None:
     users = [{"username": "real", "password": "rewound"}, {"username": "other", "password": "a-long-password"}]
     with running({"resellers": [{"code": "RS001", "users": users}]}) as client:
         client.call("GET", "/v2/balance")
-        (read,) = read_tapes(lines_without_secrets(taken(client.live, ended=ended), client.app.replayer))
+        (read,) = read_tapes(lines_without_secrets(take_tape(client.live, ended=ended), client.app.replayer))
     assert read.end is not None
     assert read.end.ended == ended

@@ -5,7 +5,7 @@ import base64
 
 import pytest
 
-from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.tape_redaction import lines_without_secrets
 from simulator.persistence.replay.tape_writer import tape_lines
 from simulator.runtime import traces
@@ -128,7 +128,7 @@ def test_deliveries_of_the_control_api_continue_the_trace_of_its_request() -> No
         hooks, callbacks = received(client, "hooks"), received(client)
         refused = client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "0"}, **own)
         assert_replays(client.app)
-        lines = b"".join(tape_lines(taken(client.live)))
+        lines = b"".join(tape_lines(take_tape(client.live)))
     assert refused.status == 400
     assert [one.get("traceparent", "")[3:35] for one in hooks] == [OTHER, ""]
     assert (hooks[0]["traceparent"][-3:], hooks[0]["tracestate"]) == ("-00", "b=2")
@@ -183,7 +183,7 @@ def test_a_tape_without_secrets_has_the_traces() -> None:
     with running({"resellers": [{"code": "RS001", "balance": "50.00", "api_keys": keys}]}) as client:
         client.pay(headers=traced(tracestate="a=1"))
         client.advance()
-        lines = b"".join(lines_without_secrets(taken(client.live), client.app.replayer))
+        lines = b"".join(lines_without_secrets(take_tape(client.live), client.app.replayer))
     assert secret.encode() not in lines
     assert lines.count(TRACE.encode()) == 3
     assert lines.count(b'"a=1"') == 3

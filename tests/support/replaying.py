@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from simulator.app import App
 from simulator.persistence.replay.differences import Difference
-from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.player import Player
 from simulator.persistence.replay.proof import player_for
 from simulator.persistence.replay.rebuilding import nowhere, player_of
@@ -52,7 +52,8 @@ def play_whole(player: Player, tape: ReadTape) -> Difference | None:
 
 def read_back(app: App, live: LiveSandbox, *, shows_secrets: bool) -> ReadTape:
     """The tape of a sandbox, written and read."""
-    (tape,) = read_tapes(tape_lines(taken(live)) if shows_secrets else lines_without_secrets(taken(live), app.replayer))
+    whole = take_tape(live)
+    (tape,) = read_tapes(tape_lines(whole) if shows_secrets else lines_without_secrets(whole, app.replayer))
     assert not tape.damage, tape.damage
     return tape
 

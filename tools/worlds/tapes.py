@@ -3,7 +3,7 @@
 from itertools import chain
 
 from simulator.persistence.replay.differences import Difference
-from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.proof import player_for
 from simulator.persistence.replay.rebuilding import nowhere
 from simulator.persistence.replay.tape_writer import tape_lines
@@ -48,4 +48,4 @@ def _said(box: str, found: Difference) -> str:
 
 def lines(made: World) -> bytes:
     """Return the tapes of all sandboxes as a file that `replay` reads."""
-    return b"".join(chain.from_iterable(tape_lines(taken(live)) for live in made.app.sandboxes))
+    return b"".join(chain.from_iterable(tape_lines(take_tape(live)) for live in made.app.sandboxes))

@@ -14,8 +14,7 @@ from simulator.cli.reports.cases import UNFINISHED, ReportCase
 from simulator.cli.reports.html import ROWS_MAX, TITLE, Rows, page, section
 from simulator.cli.server import Running
 from simulator.cli.usage import CannotStart
-from simulator.control.deliveries import attempt_row
-from simulator.control.deliveries import callback as rendered_callback
+from simulator.control.deliveries import attempt_row, callback_row
 from simulator.control.requests import exported, har, request_row
 from simulator.control.results import coverage_shown, expectations_shown
 from simulator.control.transactions import SHOWN_MAX, story
@@ -177,7 +176,7 @@ def _latest_attempts(live: LiveSandbox) -> Rows:
 
 
 def _attempts(one: Callback, sent: SentRequests) -> Iterator[dict[str, Any]]:
-    shown = rendered_callback(one, sent)
+    shown = callback_row(one, sent)
     about = {"refid": one.transaction.refid, "status": shown["payment_status"], "state": shown["state"]}
     for tried in shown["attempts"]:
         answer = tried["status"] or tried["error"] or tried["ending"] or "not yet"

@@ -17,7 +17,7 @@ from simulator.cli.reports.verdicts import Lives, Totals, expectation_cases, wit
 from simulator.cli.server import Running
 from simulator.cli.usage import CannotStart, notify
 from simulator.control.results import audit_of
-from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.player import RequestReplay
 from simulator.persistence.replay.tape_redaction import CannotMask, lines_without_secrets
 from simulator.persistence.replay.tape_writer import packed, tape_lines
@@ -59,12 +59,12 @@ class Tapes:
         with suppress(OSError):
             self._path.write_bytes(b"")
 
-    def add(self, life: LiveSandbox, at: datetime, ended: Ending) -> None:
-        """Append the tape of a life that was `ended` at this time of the sandbox, by what is not empty but at the end
-        of the run."""
+    def add(self, life: LiveSandbox, at: datetime, ending: Ending) -> None:
+        """Append the tape of a life. `at` is the sandbox's time of its end, `ending` its cause, empty at the end of the
+        run."""
         if self._file is None:
             return
-        tape = taken(life, at, ended)
+        tape = take_tape(life, at, ending)
         try:
             lines = tape_lines(tape) if self._shows_secrets else lines_without_secrets(tape, self.replayer)
         except CannotMask as error:
@@ -136,8 +136,8 @@ class Judge:
         running.app.sandboxes.on_ended = self._add
 
     def _add(self, live: LiveSandbox, ending: Ending = "") -> None:
-        """Judge and write a sandbox in a worker thread, since this takes seconds for thousands of payments. The copy of
-        the object keeps the sandbox's final state, which does not change any more."""
+        """Judge and write a sandbox in a worker thread, since this takes seconds for thousands of payments. The worker
+        reads a frozen copy, which has the final state."""
         self._got_request |= live.life_journal.last_n > 0
         label = self._lives.label(live, ending)
         is_judged = self._folder is not None or live.counters.expected or self._audits
@@ -169,8 +169,8 @@ class Judge:
             self._folder.add(life, label, found, cases, audit, masks)
 
     def exit_code(self, status: int) -> int:
-        """Judge what is left, write all reports; returns our exit code for the command's `status`. The sandboxes are
-        idle by now."""
+        """Judge the remaining sandboxes, which are idle by now, and write all reports. Return our exit code for the
+        `status` of the command."""
         sandboxes = self._running.app.sandboxes
         for live in sandboxes:
             self._add(live)
@@ -180,7 +180,7 @@ class Judge:
             notify(f"no sandbox got a request;{hint}")
         of_nothing = self._totals.of_nothing if self._audits else []
         suites = self._lives.suites(sandboxes.secrets) + self._audited.suites(sandboxes.secrets) + of_nothing
-        is_written = self._is_written(suites, RunFacts(status, self._scenario, self._seed, self._began))
+        is_written = self._write_reports(suites, RunFacts(status, self._scenario, self._seed, self._began))
         if self._reports.is_text:
             _print(suites)
         if self._audits and not of_nothing:
@@ -197,8 +197,8 @@ class Judge:
             return status
         return UNWRITABLE if not is_written else 0 if all(suite.ok for suite in suites) else 1
 
-    def _is_written(self, suites: Sequence[Suite], run: RunFacts) -> bool:
-        """Write the files and the folder's page; whether that was possible."""
+    def _write_reports(self, suites: Sequence[Suite], run: RunFacts) -> bool:
+        """Write the files and the folder's page. Return whether that was possible."""
         is_written = self._reports.write(suites, run)
         if self._folder is None:
             return is_written

@@ -85,7 +85,7 @@ class TakenTape(NamedTuple):
     server: tuple[str, ...] = ()
 
 
-def taken(live: LiveSandbox, now: datetime | None = None, ended: Ending = "") -> TakenTape:
+def take_tape(live: LiveSandbox, now: datetime | None = None, ended: Ending = "") -> TakenTape:
     """Return the tape of a sandbox up to now, or of a life that `ended` at the time `now`. It can be read in a
     thread."""
     entries, left_out = live.tape.taken(), live.tape.left_out

@@ -22,7 +22,7 @@ from typing import Any, Final
 import msgspec
 
 from simulator.persistence.replay.codec import written_line
-from simulator.persistence.replay.head import End, MarkState, TakenTape, taken
+from simulator.persistence.replay.head import End, MarkState, TakenTape, take_tape
 from simulator.persistence.replay.player import Player, RequestReplay
 from simulator.persistence.replay.proof import player_for
 from simulator.persistence.replay.rebuilding import nowhere
@@ -204,7 +204,7 @@ def _played(masked: ReadTape, replayer: RequestReplay) -> Iterator[bytes | None]
         marks += _marks_here(player, masked.end)
         yield None
     player.end()
-    made = taken(player.live)
+    made = take_tape(player.live)
     if list(_outcomes(made.entries)) != list(_outcomes(masked.entries)):
         raise CannotMask(
             "a secret of it is also something else, such as an account: requests are answered otherwise, or "
