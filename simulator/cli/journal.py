@@ -59,7 +59,8 @@ def _statuses(text: str) -> dict[str, int]:
     help="Only requests with this HTTP status, such as 401, 2xx, 500-599, >=400 or !404; 0 means no answer.",
 )
 @own_option("--refid", metavar="REFID", help="Only requests of this payment.")
-@own_option("--rule", metavar="NAME", help="Only requests that this rule decided.")
+@own_option("--rule", metavar="NAME", help="Only requests whose outcome this rule decided; --fault is for faults.")
+@own_option("--fault", metavar="NAME", help="Only requests that this fault damaged.")
 @own_option(
     "--limit",
     type=Whole(1, SHOWN_MAX),

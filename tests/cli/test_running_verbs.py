@@ -200,6 +200,8 @@ def test_a_request_without_an_answer_says_so_and_names_rule_and_fault(asking: As
         assert re.fullmatch(r"1 .* POST +/v2/topup +no answer +order-1 +rule ordinary, fault cut.*", first)
         assert len(others) == (0 if flags else 1)
     assert [one["status"] for one in asking.json("requests", "--refused")["requests"]] == [0]
+    for flag, name in (("--rule", "ordinary"), ("--fault", "cut")):
+        assert [one["refid"] for one in asking.json("requests", flag, name)["requests"]] == ["order-1"]
 
 
 @pytest.mark.usefixtures("terminal")

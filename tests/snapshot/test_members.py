@@ -95,6 +95,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         "_items _walls count",
         {
             "sandbox": BEGINNING, "hub": AROUND, "_serials": AROUND, "began": AROUND, "clock": "the sandbox's",
+            "is_ended": AROUND,
         },
     ),
     "Courier": (

@@ -110,7 +110,9 @@ def _command(command: click.Command, parent: click.Context, name: str) -> Iterat
 
 
 def _paragraph(text: str) -> str:
-    return re.sub(r"(?<![\w`])(--?[a-z][\w-]*)(?![\w`])", r"`\1`", " ".join(text.split())).replace("<", "\\<")
+    parts = " ".join(text.split()).split("`")  # every second one is code
+    parts[::2] = (re.sub(r"(?<!\w)(--?[a-z][\w-]*)(?!\w)", r"`\1`", one).replace("<", "\\<") for one in parts[::2])
+    return "`".join(parts)
 
 
 def _row(option: click.Option, ctx: click.Context) -> tuple[str, str, str]:
