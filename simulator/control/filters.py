@@ -5,7 +5,6 @@ from math import inf
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
-import msgspec
 from starlette.requests import Request
 
 from simulator.contract.query import parameters
@@ -90,13 +89,17 @@ def bytes_of(request: Request, name: str) -> bytes | None:
 
 def _typed(text: str, wanted: str) -> Any:
     """Return the value of a text of this JSON type, or the text itself, which the schema then refuses."""
-    if wanted not in ("integer", "number"):
-        return text
+    if wanted == "integer":
+        return int(text) if _is_whole(text) else text
     try:
-        number = msgspec.convert(text, int, strict=False) if wanted == "integer" else float(text)
-    except (msgspec.ValidationError, ValueError):
+        number = float(text) if wanted == "number" else inf
+    except ValueError:
         return text
     return number if abs(number) < inf else text
+
+
+def _is_whole(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= DIGITS_MAX
 
 
 def list_query(request: Request, live: LiveSandbox, schema: str) -> dict[str, Any]:
@@ -112,8 +115,7 @@ def list_query(request: Request, live: LiveSandbox, schema: str) -> dict[str, An
 def numbered_record(request: Request, log: BoundedLog[Numbered]) -> Numbered:
     """Return the record of a journal whose number is in the path. Raises `Unknown`."""
     number = request.path_params["n"]
-    is_number = number.isascii() and number.isdigit() and len(number) <= DIGITS_MAX
-    found = log.find(int(number)) if is_number else None
+    found = log.find(int(number)) if _is_whole(number) else None
     if found is None:
         raise Unknown("unknown_request", "the journal has no such request, or has evicted it")
     return found

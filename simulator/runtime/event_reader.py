@@ -3,7 +3,6 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from heapq import merge
 from itertools import islice
 from typing import Generic, TypeVar
@@ -79,9 +78,11 @@ class EventReader(Generic[Shown]):
         if self.has_more or self.is_over:
             return True
         self._woken.clear()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(timeout_s):
-                await self._woken.wait()
+        timer = asyncio.get_running_loop().call_later(timeout_s, self.wake)
+        try:
+            await self._woken.wait()
+        finally:
+            timer.cancel()
         return self.has_more or self.is_over
 
     def take(self, count_max: int = TAKEN_MAX) -> list[Shown]:

@@ -203,10 +203,10 @@ def test_a_data_folder_of_another_user_is_named_on_one_line(image: Image, net: N
     (tmp_path / "data").mkdir(mode=0o755)
     words, given = ["reseller-sim", "serve"], {"RESELLER_SIM_DATA_DIR": "/data"}
     refused = done(net.command(image, words, binds={"/data": tmp_path / "data"}, read_only=True, **given))
-    told = "reseller-sim: /data/owner.sqlite3: cannot be used (Permission denied): give a folder that can be"
+    told = "reseller-sim serve: /data/owner.sqlite3: cannot be used (Permission denied): give a folder that can be"
     assert (refused.status, refused.only_error_line) == (3, told)
     refused = done(net.command(image, words, binds={}, read_only=True, **given))
-    told = "reseller-sim: /data/owner.sqlite3: cannot be used (Read-only file system): give a folder that can be"
+    told = "reseller-sim serve: /data/owner.sqlite3: cannot be used (Read-only file system): give a folder that can be"
     assert (refused.status, refused.only_error_line) == (3, told)
 
 

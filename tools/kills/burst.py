@@ -67,13 +67,13 @@ class Burst:
 
     async def _killed(self) -> None:
         """Kill a server when some of the requests that it may send side by side have arrived."""
-        arrived, sent = asyncio.Event(), self.arrivals.total() + self.draw.randint(1, PER_RECEIVER)
+        sent = self.arrivals.total() + self.draw.randint(1, PER_RECEIVER)
         server = await begin(self.folder, self.program, self.durability)
 
         def on_arrival() -> None:
             if self.arrivals.total() >= sent:
+                self.on_arrival = lambda: None  # a second kill would take the exit status of the first
                 server.kill()
-                arrived.set()
 
         try:
             await self._begun(server)

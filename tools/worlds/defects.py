@@ -150,7 +150,6 @@ DEFECTS = (
            "        state.resellers[transaction.reseller].history.change_status(transaction)\n", seed=6),
     Defect("the timer outlives an advance", "runtime.driver:Driver.advance",
            "self.rearm(self.clock.now(), is_anew=True)", "self.rearm(self.clock.now())", seed=9),
-    Defect("the timer outlives its sandbox", "runtime.driver:Driver.stop", "self._disarm()", "pass"),
     Defect("a reader of events who is woken misses the first", "runtime.event_reader:EventReader.wait",
            "await self._woken.wait()", "await self._woken.wait()\n"
            "            self.place = EventPosition(self.place.serial + 1, self.place.number)", seed=1),

@@ -47,7 +47,9 @@ class Invariants:
         """Check everything that happened since the last check."""
         now = self.check_clock(life)
         due, driver = life.core.state.agenda.next_due, life.live.driver
-        if due is not None and due <= now and driver.clock.runs and not driver.is_settling and driver.advancing is None:
+        late = timedelta(milliseconds=driver.clock.rate)  # timers wait for whole milliseconds
+        is_idle = driver.clock.runs and not driver.is_settling and driver.advancing is None
+        if due is not None and due + late <= now and is_idle:
             self._object(life, f"it is {now}, and what was due at {due} has not happened")
         if life.live.events.count == life.events_read and not life.is_rebuilt:
             return  # nothing happened that changes anything else
