@@ -152,7 +152,7 @@ DEFECTS = (
            "self.rearm(self.clock.now(), is_anew=True)", "self.rearm(self.clock.now())", seed=9),
     Defect("a reader of events who is woken misses the first", "runtime.event_reader:EventReader.wait",
            "await self._woken.wait()", "await self._woken.wait()\n"
-           "            self.place = EventPosition(self.place.serial + 1, self.place.number)", seed=1),
+           "        self.place = EventPosition(self.place.serial + 1, self.place.number)", seed=1),
     Defect("a deposit is lost when the same was deposited before", f"{HANDLERS}.reseller_changes:credit",
            "entry = reseller.wallet", "same = [one for one in reseller.wallet.entries if one.amount == amount]\n"
            "    entry = same[0] if same else reseller.wallet"),
