@@ -6,6 +6,7 @@ from weakref import ref
 
 import pytest
 
+from simulator.runtime.background import in_background
 from tests.support.client import Client, running
 
 
@@ -19,12 +20,13 @@ def without_collector() -> Iterator[None]:
 
 
 def used(client: Client) -> None:
-    """A sandbox `a` with a payment and a waiting request."""
+    """A sandbox `a` with a payment and a waiting request; the thread that built it has let go of it."""
     assert client.sim("POST", "/sandboxes", {"id": "a"}).status == 201
     body = {"refid": "r-1", "product": "RELOAD", "account": "0123456789", "amount": "10"}
     assert client.call("POST", "/v2/topup", body, sandbox="a").status == 200
     assert client.sim("POST", "/sandboxes/a/clock/advance", {"seconds": 3}).status == 200
     assert client.sim("GET", "/sandboxes/a/callbacks?wait_for=1").status == 200
+    client.run(in_background(int))  # the thread is single, so its earlier work is over when this is done
 
 
 @pytest.mark.usefixtures("without_collector")
