@@ -1,6 +1,7 @@
 """The detail of a selected row of the live list: messages, reasons, actions."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import pytest
 from tests.support.console import Console, console
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator
+    from playwright.sync_api import Locator, Route
 
 pytestmark = pytest.mark.slow
 
@@ -108,6 +109,23 @@ def test_a_replay_that_is_refused_says_why_where_it_was_asked(page: Console) -> 
     said = pane.get_by_role("alert")
     said.get_by_text("key").wait_for()
     assert all("status of 409" in one for one in page.mistakes)
+    page.mistakes.clear()
+
+
+def test_the_reason_of_a_refused_replay_stays_when_the_messages_of_the_request_arrive_later(page: Console) -> None:
+    page.reseller["api_key"] = "no-such-key"
+    page.call("GET", "/v2/balance")
+    held: list[Route] = []
+    page.page.route(re.compile(r"/requests/\d+$"), lambda route: held.append(route))
+    with page.page.expect_request(re.compile(r"/requests/\d+$")):
+        pane = select(page, "/v2/balance")
+    pane.get_by_role("button", name="replay").click()
+    reason = pane.get_by_role("alert").get_by_text("key")
+    reason.wait_for()
+    held[0].continue_()
+    pane.get_by_role("region", name="Answer").wait_for()
+    assert reason.is_visible()
+    page.page.unroute_all()
     page.mistakes.clear()
 
 

@@ -8,6 +8,8 @@ import { watch } from "./store.js";
 export class SimElement extends HTMLElement {
 	/** Where the element says what was refused. */
 	mistake = h("p", { class: "mistake", role: "alert" });
+	/** Where an element that also reads says why an action was refused, which the next reading leaves there. */
+	refusal = h("p", { class: "mistake", role: "alert" });
 	/** @type {(() => void)[]} */
 	ends = [];
 

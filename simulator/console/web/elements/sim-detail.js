@@ -59,7 +59,7 @@ export class SimDetail extends SimElement {
 		this.known = null;
 		if (!row || !this.isConnected) return put(this);
 		const { signal } = (this.reading = new AbortController());
-		for (const one of [this.mistake, this.why, this.messages]) put(one);
+		for (const one of [this.mistake, this.refusal, this.why, this.messages]) put(one);
 		const actions = this.actions().map((one) =>
 			h("button", { title: one.key && `key ${one.key}`, onclick: () => this.perform(one) }, one.name),
 		);
@@ -76,6 +76,7 @@ export class SimDetail extends SimElement {
 			),
 			h("div", { class: "actions" }, ...actions),
 			this.mistake,
+			this.refusal,
 			this.why,
 			h("div", { class: "whole" }, factsOf(row), this.messages),
 		);
@@ -116,7 +117,7 @@ export class SimDetail extends SimElement {
 
 	/** @param {Action} action */
 	perform(action) {
-		return this.attempt(action.run);
+		return this.attempt(action.run, this.refusal);
 	}
 
 	/** Say the reason above the facts. */

@@ -15,8 +15,6 @@ export class SimHolds extends Reading {
 	/** The held items, oldest first. @type {Held[]} */
 	all = [];
 	list = h("ul", { "aria-label": "held" });
-	// A refusal stays visible when the list is refreshed.
-	refusal = h("p", { class: "mistake", role: "alert" });
 
 	/** @param {string[] | null} [refids] of the payments that it is about; all without them */
 	constructor(refids = null) {

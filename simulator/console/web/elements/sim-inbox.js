@@ -50,8 +50,6 @@ class SimInbox extends Reading {
 	counts = h("span", { class: "counts", role: "status" });
 	url = h("code", { class: "outside" });
 	next = h("span", { class: "past" });
-	// A refusal stays visible when the messages are refreshed.
-	refusal = h("p", { class: "mistake", role: "alert" });
 	list = new SimList({
 		label: "Messages of the inbox, newest first",
 		columns: COLUMNS,

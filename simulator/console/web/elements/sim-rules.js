@@ -23,8 +23,6 @@ class SimRules extends Reading {
 	drawn = "";
 	/** @type {Map<string, { matched: HTMLElement, chosen: HTMLElement }>} */
 	counts = new Map();
-	// A refusal stays visible when the rules are refreshed.
-	refusal = h("p", { class: "mistake", role: "alert" });
 	removed = h("p", { class: "removed", role: "status" });
 	list = h("div");
 

@@ -22,7 +22,7 @@ class SimSandboxes extends SimElement {
 	maker = h("div");
 
 	start() {
-		put(this, h("h2", {}, "Sandboxes"), this.mistake, this.list, h("h2", {}, "New sandbox"), this.maker);
+		put(this, h("h2", {}, "Sandboxes"), this.mistake, this.refusal, this.list, h("h2", {}, "New sandbox"), this.maker);
 		this.watch("sandboxes", () => this.draw());
 		this.attempt(readSandboxes);
 		this.offer();
@@ -62,7 +62,7 @@ class SimSandboxes extends SimElement {
 		await this.attempt(async () => {
 			await act({ method: "POST", path: path("sandboxes", id, "reset"), says: `reset sandbox ${id}` });
 			await readSandboxes();
-		});
+		}, this.refusal);
 	}
 
 	/** @param {string} id */
@@ -74,7 +74,7 @@ class SimSandboxes extends SimElement {
 			await act({ method: "DELETE", path: path("sandboxes", id), cli, says: `deleted sandbox ${id}` });
 			if (id === latestSandbox()) setQuery({ sandbox: "" });
 			await readSandboxes();
-		});
+		}, this.refusal);
 	}
 
 	async offer() {

@@ -24,8 +24,6 @@ class SimStory extends Reading {
 	isMissing = false;
 	reading = new AbortController();
 	head = h("div", { class: "heads" });
-	// A refusal stays visible when the story is refreshed.
-	refusal = h("p", { class: "mistake", role: "alert" });
 	holds = new SimHolds([]);
 	lines = h("div", { class: "lines" });
 	detail = h("sim-detail");

@@ -21,12 +21,12 @@ export class WebhookDelivery extends SimElement {
 	whole = h("div", {});
 
 	start() {
-		put(this, this.mistake, this.whole);
+		put(this, this.mistake, this.refusal, this.whole);
 	}
 
 	/** Read and draw a delivery; an empty id clears it. @param {string} job */
 	async show(job) {
-		if (this.job !== job) put(this.whole);
+		if (this.job !== job) for (const one of [this.refusal, this.whole]) put(one);
 		this.job = job;
 		this.hidden = !job;
 		if (!job) return;
@@ -68,7 +68,7 @@ export class WebhookDelivery extends SimElement {
 				says: (one) => `${job} is delivered again as ${one.id}`,
 			});
 			go(here(["webhooks"], { at: made.id }));
-		});
+		}, this.refusal);
 	}
 }
 
