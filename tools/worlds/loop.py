@@ -159,11 +159,14 @@ class VirtualLoop(asyncio.AbstractEventLoop):
             task.cancel()
         self.settle()
         self._enter()
-        for task in asyncio.all_tasks(self):  # whose next step was dropped
-            coroutine = task.get_coro()
-            assert inspect.iscoroutine(coroutine), "tasks are made of those"
-            with suppress(Exception):
-                coroutine.close()
+        closed: set[asyncio.Task[Any]] = set()
+        while left := asyncio.all_tasks(self) - closed:  # whose next step was dropped; closing one may start others
+            for task in left:
+                coroutine = task.get_coro()
+                assert inspect.iscoroutine(coroutine), "tasks are made of those"
+                with suppress(Exception):
+                    coroutine.close()
+            closed |= left
         self._leave()
         self._dropped.clear()
 

@@ -1,6 +1,7 @@
 """The loop of the worlds: its time jumps, and what asyncio promises of order is kept."""
 
 import asyncio
+import inspect
 
 import pytest
 
@@ -90,3 +91,23 @@ def test_an_uncaught_exception_is_stored() -> None:
     made.create_task(fail())
     made.settle()
     assert "ours" in made.errors[0]
+
+
+def test_a_task_that_another_starts_at_its_end_is_ended_as_well() -> None:
+    made, waiting, started = loop(), asyncio.Event(), []
+
+    async def last_words() -> None:
+        """End without having begun."""
+
+    async def speak_at_the_end() -> None:
+        try:
+            await waiting.wait()
+        finally:
+            started.append(last_words())
+            made.create_task(started[0])
+
+    made.create_task(speak_at_the_end())
+    made.settle()
+    waiting.set()
+    made.bury()  # before it went on
+    assert inspect.getcoroutinestate(started[0]) == inspect.CORO_CLOSED
