@@ -43,15 +43,6 @@ class Clause:
     judge: Judge
 
 
-JUDGES: dict[str, Judge] = {}
-
-
-def obligation(judge: Judge) -> Judge:
-    """Register the judge of the obligation of this name."""
-    JUDGES[judge.__name__.replace("_", "-")] = judge
-    return judge
-
-
 State = Literal["met", "violated", "not_exercised"]
 
 

@@ -12,14 +12,12 @@ from simulator.audit.readers import (
     PaymentOutcome,
     PaymentRequest,
     bearer,
-    callback_fields,
-    group_attempts,
+    callback_outcome,
+    grouped,
     header,
-    inner,
     is_accepted,
     is_clients_own,
     members,
-    outcome_named,
     payment_of,
     text,
 )
@@ -97,7 +95,6 @@ class Traffic:
         times = [*(one.at for one in self.calls), *(one.at for one in self.notifications)]
         self.until = max(times) if until is None and times else until
         self._decoder = Decoder()
-        self._outcomes: dict[int, PaymentOutcome] = {}
 
     def actor(self, call: Call) -> str:
         """Return the reseller of a request; if no request with the same credentials was recognised, return the
@@ -116,10 +113,7 @@ class Traffic:
 
     @cached_property
     def _by_endpoint(self) -> Mapping[tuple[str, str], list[Call]]:
-        found: dict[tuple[str, str], list[Call]] = defaultdict(list)
-        for call in self.calls:
-            found[call.method, call.path].append(call)
-        return found
+        return grouped(self.calls, lambda call: (call.method, call.path))
 
     @staticmethod
     def query(call: Call) -> Mapping[str, Any]:
@@ -137,10 +131,7 @@ class Traffic:
     @cached_property
     def by_refid(self) -> Mapping[tuple[str, str], list[PaymentRequest]]:
         """Return the payments by reseller and refid."""
-        found: dict[tuple[str, str], list[PaymentRequest]] = defaultdict(list)
-        for one in self.payments:
-            found[one.key].append(one)
-        return found
+        return grouped(self.payments, lambda one: one.key)
 
     @cached_property
     def orders(self) -> Sequence[PaymentRequest]:
@@ -150,10 +141,7 @@ class Traffic:
     @cached_property
     def by_refid_alone(self) -> Mapping[str, list[PaymentRequest]]:
         """Return the payments by refid alone, since a callback does not name its reseller."""
-        found: dict[str, list[PaymentRequest]] = defaultdict(list)
-        for one in self.payments:
-            found[one.refid].append(one)
-        return found
+        return grouped(self.payments, lambda one: one.refid)
 
     @cached_property
     def final_outcomes(self) -> Mapping[str, dict[PaymentOutcome, datetime]]:
@@ -161,7 +149,7 @@ class Traffic:
         client first read it."""
         found: dict[str, dict[PaymentOutcome, datetime]] = defaultdict(dict)
         for one in self.callbacks:
-            outcome = self.callback_outcome(one)
+            outcome = callback_outcome(one)
             if is_accepted(one) and outcome.is_final:
                 found[one.refid].setdefault(outcome, one.at)
         for call in self.to("GET", HISTORY):
@@ -188,16 +176,10 @@ class Traffic:
         """Return the transaction callbacks of the service."""
         return [one for one in self.genuine if one.kind == "callback"]
 
-    def callback_outcome(self, one: Notification) -> PaymentOutcome:
-        """Return the status in a callback; decoded once."""
-        if one.n not in self._outcomes:
-            self._outcomes[one.n] = outcome_named(text(callback_fields(one), "status"))
-        return self._outcomes[one.n]
-
     @cached_property
     def deliveries(self) -> Sequence[DeliveryAttempts]:
-        """Return the attempts, group_attempts by delivery."""
-        return group_attempts(self.genuine)
+        """Return the attempts by delivery: all attempts of a callback or event have the same content."""
+        return [*map(DeliveryAttempts, grouped(self.genuine, lambda one: (one.kind, one.url, one.body)).values())]
 
     @cached_property
     def received(self) -> Sequence[DeliveryAttempts]:
@@ -237,8 +219,3 @@ def _whole(value: object) -> int:
 def _records(call: Call) -> list[Mapping[str, Any]]:
     data = members(call.answer).get("data") if call.status == OK else None
     return [one for one in data if isinstance(one, dict)] if isinstance(data, list) else []
-
-
-def answered_message(call: Call) -> str:
-    """Return the `data.message` of an answer."""
-    return text(inner(members(call.answer), "data"), "message")

@@ -1,16 +1,18 @@
 """Tolerant readers of requests, payments (SPEC 4.11), answers and deliveries: data that cannot be parsed is ignored."""
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
-from urllib.parse import parse_qs, parse_qsl, urlsplit
+from typing import Any, Final, NamedTuple, TypeVar
+from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
 from simulator.contract.body import BadJson, decode_object
 from simulator.contract.query import decode_query
+from simulator.domain.model.callbacks import RetryPolicy
 from simulator.domain.model.money import parse_number
 from simulator.domain.model.transactions import Status
 from simulator.shortened import one_line
@@ -20,8 +22,8 @@ from simulator.wire.traffic import Call, Headers, Notification
 OBJECT_BYTES_MAX: Final = 256 * 1024
 """Longer bodies and answers are not decoded, except catalogs and options, which have their own decoder."""
 
-SHOWN_CHARS_MAX = 80
 NOTHING: Final[Mapping[str, Any]] = {}
+Item = TypeVar("Item")
 
 
 def members(body: bytes) -> Mapping[str, Any]:
@@ -77,20 +79,12 @@ def bearer(call: Call) -> bytes:
     return token.strip() if scheme.lower() == b"bearer" else b""
 
 
-def callback_fields(one: Notification) -> Mapping[str, Any]:
-    """Return the payment result in a transaction callback (SPEC 6.1) of either method."""
-    if one.method != "GET":
-        return inner(members(one.body), "data")
-    try:
-        query = parse_qs(urlsplit(one.url).query)
-    except ValueError:
-        return NOTHING
-    return members(query.get("message", [""])[0].encode("utf-8", "replace"))
-
-
-def parameter_names(query: bytes) -> list[str]:
-    """Return the names in a raw query."""
-    return [name for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)]
+def grouped(items: Iterable[Item], key: Callable[[Item], Any]) -> dict[Any, list[Item]]:
+    """Return the items by key, in order."""
+    found: dict[Any, list[Item]] = defaultdict(list)
+    for item in items:
+        found[key(item)].append(item)
+    return found
 
 
 def follows(at: datetime, before: datetime, answered: datetime) -> bool:
@@ -101,13 +95,13 @@ def follows(at: datetime, before: datetime, answered: datetime) -> bool:
 
 def shown(value: str) -> str:
     """Return a client's value as a finding quotes it."""
-    return f"'{one_line(value, SHOWN_CHARS_MAX)}'"
+    return f"'{one_line(value)}'"
 
 
 INBOX_PATH = "/_sim/inbox/"
 DEAD_HOST, DEAD_PORT = "127.0.0.1", 1  # of the scenario dead-receiver
 TEMPORARY = frozenset({408, 429})
-ATTEMPTS_MAX = 4
+RETRIES = RetryPolicy().retries
 OVER_AFTER = timedelta(minutes=5)
 """Longer than the timeout of a receiver plus the wait before a retry."""
 
@@ -134,27 +128,14 @@ class DeliveryAttempts(NamedTuple):
 
     def is_over(self, until: datetime | None) -> bool:
         """Return whether the service makes no more attempts."""
-        has_failed = self.last.status != 0 and not is_retried(self.last)
+        has_failed = 0 < self.last.status < SERVER_ERRORS and self.last.status not in TEMPORARY
         is_old = until is not None and until - self.last.at >= OVER_AFTER
-        return self.is_accepted or has_failed or is_old or len(self.attempts) >= ATTEMPTS_MAX
-
-
-def group_attempts(notifications: Iterable[Notification]) -> list[DeliveryAttempts]:
-    """Group attempts by delivery: all attempts of a callback or event have the same content."""
-    found: dict[tuple[str, str, bytes], DeliveryAttempts] = {}
-    for one in notifications:
-        found.setdefault((one.kind, one.url, one.body), DeliveryAttempts([])).attempts.append(one)
-    return list(found.values())
+        return self.is_accepted or has_failed or is_old or len(self.attempts) > RETRIES
 
 
 def is_accepted(one: Notification) -> bool:
     """Return True for any 2xx."""
     return 200 <= one.status < 300
-
-
-def is_retried(one: Notification) -> bool:
-    """Return whether the service tries again."""
-    return one.status == 0 or one.status >= 500 or one.status in TEMPORARY
 
 
 def is_clients_own(one: Notification) -> bool:
@@ -169,22 +150,22 @@ def is_clients_own(one: Notification) -> bool:
 
 
 PATH = "/v2/topup"
-OK, BAD_REQUEST, TIMEOUT, UNAVAILABLE, SERVER_ERRORS = 200, 400, 408, 503, 500
+OK, TIMEOUT, UNAVAILABLE, SERVER_ERRORS = 200, 408, 503, 500
 
 # (account, product, amount, extras): payments with equal values are the same order.
 Order = tuple[str, str, Decimal | str, tuple[tuple[str, str], ...]]
 
 
 class PaymentOutcome(StrEnum):
-    """The outcome of a payment according to an answer."""
+    """The outcome of a payment according to an answer; the status as the service names it, if there is one."""
 
     UNKNOWN = "unknown"  # without an answer, or with an answer that has no status
     REFUSED = "refused"  # nothing was created
-    ACCEPTED = "accepted"
-    PROCESSING = "processing"
-    PAID = "paid"
-    FAILED = "failed"
-    REFUNDED = "refunded"
+    ACCEPTED = STATUS_NAMES[Status.ACCEPTED]
+    PROCESSING = STATUS_NAMES[Status.PROCESSING]
+    PAID = STATUS_NAMES[Status.SUCCESSFUL]
+    FAILED = STATUS_NAMES[Status.FAILED]
+    REFUNDED = STATUS_NAMES[Status.REFUNDED]
 
     @property
     def is_open(self) -> bool:
@@ -197,18 +178,20 @@ class PaymentOutcome(StrEnum):
         return self in (PaymentOutcome.PAID, PaymentOutcome.FAILED, PaymentOutcome.REFUNDED)
 
 
-_OUTCOMES: Mapping[str, PaymentOutcome] = {
-    STATUS_NAMES[Status.ACCEPTED]: PaymentOutcome.ACCEPTED,
-    STATUS_NAMES[Status.PROCESSING]: PaymentOutcome.PROCESSING,
-    STATUS_NAMES[Status.SUCCESSFUL]: PaymentOutcome.PAID,
-    STATUS_NAMES[Status.FAILED]: PaymentOutcome.FAILED,
-    STATUS_NAMES[Status.REFUNDED]: PaymentOutcome.REFUNDED,
-}
-
-
 def outcome_named(status: str) -> PaymentOutcome:
     """Return the outcome for the name of a status."""
-    return _OUTCOMES.get(status, PaymentOutcome.UNKNOWN)
+    return PaymentOutcome(status) if status in STATUS_NAMES.values() else PaymentOutcome.UNKNOWN
+
+
+def callback_outcome(one: Notification) -> PaymentOutcome:
+    """Return the status in a transaction callback (SPEC 6.1) of either method."""
+    if one.method != "GET":
+        return outcome_named(text(inner(members(one.body), "data"), "status"))
+    try:
+        query = parse_qs(urlsplit(one.url).query)
+    except ValueError:
+        return PaymentOutcome.UNKNOWN
+    return outcome_named(text(members(query.get("message", [""])[0].encode("utf-8", "replace")), "status"))
 
 
 class PaymentRequest(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -240,11 +223,6 @@ class PaymentRequest(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     def follows(self, before: "PaymentRequest") -> bool:
         """Return whether this request was sent after the answer to the other request arrived."""
         return self.n > before.n and follows(self.at, before.at, before.answered)
-
-    @property
-    def may_exist(self) -> bool:
-        """Return whether the payment may exist: False only if the answer says that nothing was created."""
-        return self.outcome is not PaymentOutcome.REFUSED
 
 
 def payment_of(call: Call, actor: str) -> PaymentRequest | None:

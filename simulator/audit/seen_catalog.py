@@ -15,7 +15,6 @@ from simulator.wire.traffic import Call
 ANSWERS_BYTES_MAX: Final = 16 * 1024 * 1024
 """The maximum number of bytes of differing catalogs and options that are decoded. Later answers are ignored."""
 
-OK = 200
 Value = TypeVar("Value")
 
 
@@ -122,12 +121,13 @@ class Decoder:
         key = (kind, answer)
         if key not in self._decoded:
             self._bytes += len(answer)
-            self._decoded[key] = None if self._bytes > ANSWERS_BYTES_MAX else _decoded(answer, kind)
+            self._decoded[key] = None if self._bytes > ANSWERS_BYTES_MAX else decoded(answer, kind)
         found: Value | None = self._decoded[key]
         return found
 
 
-def _decoded(answer: bytes, kind: type[Value]) -> Value | None:
+def decoded(answer: bytes, kind: type[Value]) -> Value | None:
+    """Return the decoded answer; None for any other content."""
     try:
         return msgspec.json.Decoder(kind, float_hook=Decimal).decode(answer)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ArithmeticError):

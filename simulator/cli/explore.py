@@ -218,7 +218,7 @@ def _campaign(flags: ServerFlags, reports: Reports, wanted: Wanted) -> Explorati
         if wanted.resume and record.begins_anew:
             notify(f"{wanted.out} has no runs to resume, so all are run")
         trials = Trials(pool, base, record, rate, wanted.timeout_s)
-        campaign = Campaign(trials, record, plan, screen)
+        campaign = Campaign(trials, record, plan, screen.failed)
         try:
             screen.begin(trials.run_baseline(), wanted.workers)
             record.begin()

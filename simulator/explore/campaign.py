@@ -1,12 +1,20 @@
 """The exploration: the baseline, every single fault, and then storms until the time is over."""
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from simulator.explore.fault_catalogue import crossed_requests, overtaken_answers, restarts, single_faults
-from simulator.explore.fault_findings import ExplorationReport, FindingWriter, Listener, Reproduction, words_of
+from simulator.explore.fault_findings import (
+    ExplorationReport,
+    FaultFinding,
+    FindingWriter,
+    Once,
+    Reproduction,
+    words_of,
+)
 from simulator.explore.run_verdicts import Record, RunVerdict
 from simulator.explore.storms import outages, storms
 from simulator.explore.trials import (
@@ -50,13 +58,16 @@ class Plan:
 
 
 class Campaign:
-    """Explores by trials. The `listener` gets each finding as soon as it is written."""
+    """Explores by trials. `on_failure` gets each finding, and each failure that did not recur, as soon as it is
+    written."""
 
-    def __init__(self, trials: Trials, record: Record, plan: Plan, listener: Listener) -> None:
+    def __init__(
+        self, trials: Trials, record: Record, plan: Plan, on_failure: Callable[[FaultFinding | Once], None]
+    ) -> None:
         self.report = ExplorationReport()
         self._trials = trials
         self._plan = plan
-        self._listener = listener
+        self._on_failure = on_failure
         self._writer = FindingWriter(trials.base, plan.folder, record, plan.reproduction, trials.limit_s)
         self._began_s = now_s()
         trials.ends_s = self._began_s + plan.seconds if plan.seconds else None
@@ -154,9 +165,9 @@ class Campaign:
     def _report_once(self, failure: Failure) -> None:
         once = self._writer.once(failure)
         self.report.once.append(once)
-        self._listener.once(once)
+        self._on_failure(once)
 
     def _add(self, failure: Failure, *, is_of_storm: bool = False) -> None:
         finding = replace(self._writer.written(failure), is_of_storm=is_of_storm)
         self.report.findings.append(finding)
-        self._listener.found(finding)
+        self._on_failure(finding)

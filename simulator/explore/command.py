@@ -35,17 +35,12 @@ class ClientCommand:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-            self._began = time.monotonic()
+            self.pid, self._began_s = self._process.pid, time.monotonic()
             self._last = b""
             assert self._process.stdout is not None
             self._reader = threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True)
             self._reader.start()
             _running.append(self)
-
-    @property
-    def pid(self) -> int:
-        """Return the id of the process."""
-        return self._process.pid
 
     @property
     def is_running(self) -> bool:
@@ -73,7 +68,7 @@ class ClientCommand:
     @property
     def duration_s(self) -> float:
         """Return how long the process has been running, in seconds of wall time."""
-        return time.monotonic() - self._began
+        return time.monotonic() - self._began_s
 
     @property
     def output(self) -> str:

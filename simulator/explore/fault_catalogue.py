@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from simulator.explore.observation import Observation, ObservedPayment, OrderKey, SeenStep
 
-NAME_CHARS_MAX: Final = 100  # of a rule of a scenario
+NAME_CHARS_MAX: Final = 100  # of a rule or an expectation, and of a file without its number
 _ORDINALS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
@@ -21,8 +21,7 @@ class Fault:
     A fault is a rule of the section `faults` for the `nth` request that matches `when`, or other `sections` of a
     scenario. It may also change the statuses of a `payment` (`steps`, or `refuse` to create none) or the delivery of
     its callbacks. With `decides_outcome` the payment may end otherwise or not be created, so the command may rightly
-    fail. `wait_s` is the longest delay of the command, in the sandbox's time. Shrinking tries the `milder` faults of
-    the same kind.
+    fail. `wait_s` is the longest delay of the command, in the sandbox's time.
     """
 
     words: str
@@ -37,7 +36,6 @@ class Fault:
     sections: Mapping[str, Any] = field(default_factory=dict)
     decides_outcome: bool = False
     wait_s: float = 0
-    milder: tuple["Fault", ...] = ()
 
 
 def ordinal(number: int) -> str:
@@ -120,41 +118,27 @@ def _of_payments(baseline: Observation) -> Iterator[tuple[int, Fault]]:
     """Yield the outcomes of a payment, each with its rank: it hangs, is refused, or fails."""
     for payment in baseline.payments:
         words, place = payment_name(payment), f"outcome of {payment_name(payment)}"
-        if (steps := hanging(payment.steps, HANGS_S)) is not None:
+        last = payment.steps[-1]
+        if last.is_final:
             hangs = f"{words} hangs for {HANGS_S // 60} minutes"
+            steps = ending(payment.steps, replace(last, after_s=last.after_s + HANGS_S))
             yield 0, Fault(hangs, place, payment=payment, steps=steps, wait_s=HANGS_S)
         if payment.steps[0].status != "Failed":
             refused = f"every payment of {payment.order} refused with Invalid_Account"
             if payment.nth == 1:
                 yield 0, Fault(refused, place, payment=payment, refuse="Invalid_Account", decides_outcome=True)
-            yield 1, Fault(f"{words} fails", place, payment=payment, steps=failing(payment.steps), decides_outcome=True)
+            steps = ending(payment.steps, SeenStep("Failed", 48, max(last.after_s, 0.5), is_final=True))
+            yield 1, Fault(f"{words} fails", place, payment=payment, steps=steps, decides_outcome=True)
 
 
 def payment_name(payment: ObservedPayment) -> str:
     """Return the name of a payment in a sentence."""
-    return (
-        f"the payment of {payment.order}"
-        if payment.nth == 1
-        else f"the {ordinal(payment.nth)} payment of {payment.order}"
-    )
+    return f"the {'' if payment.nth == 1 else f'{ordinal(payment.nth)} '}payment of {payment.order}"
 
 
-def hanging(steps: tuple[SeenStep, ...], seconds: float) -> tuple[SeenStep, ...] | None:
-    """Return the steps with a delayed final status; None for a payment that does not end by itself."""
-    if not steps or not steps[-1].is_final:
-        return None
-    *before, last = steps
-    if not before:  # its first answer was final
-        before = [SeenStep("Processing", 0, 0)]
-    late = SeenStep(last.status, last.code, last.after_s + seconds, last.texts, is_final=True)
-    return (*before, late)
-
-
-def failing(steps: tuple[SeenStep, ...]) -> tuple[SeenStep, ...]:
-    """Return the steps with a failure at the end."""
-    *before, last = steps
-    failed = SeenStep("Failed", 48, max(last.after_s, 0.5), is_final=True)
-    return (*before, failed) if before else (SeenStep("Processing", 0, 0), failed)
+def ending(steps: tuple[SeenStep, ...], last: SeenStep) -> tuple[SeenStep, ...]:
+    """Return the steps with another last one, which is not the first answer."""
+    return (*(steps[:-1] or (SeenStep("Processing", 0, 0),)), last)
 
 
 def _of_callbacks(baseline: Observation) -> Iterator[tuple[int, Fault]]:
@@ -232,13 +216,10 @@ def _late_answers(payment: ObservedPayment, unit_s: float) -> Iterator[Fault]:
     more callbacks that come later."""
     count = len(payment.callbacks)
     during = f"the first callback of {payment_name(payment)} during its request"
-    milder: tuple[Fault, ...] = (_late(payment, during, 0.5 * unit_s, _paced(payment.steps, unit_s, begin=0)),)
-    yield from milder
+    yield _late(payment, during, 0.5 * unit_s, _paced(payment.steps, unit_s, begin=0))
     for behind in range(1, count + 1):
         words = f"answer to {payment_name(payment)} late, after {_callbacks(behind, count)}"
-        fault = _late(payment, words, (behind + 0.5) * unit_s, _paced(payment.steps, unit_s))
-        yield replace(fault, milder=milder)
-        milder = (*milder, fault)
+        yield _late(payment, words, (behind + 0.5) * unit_s, _paced(payment.steps, unit_s))
 
 
 def _late(payment: ObservedPayment, words: str, late_s: float, steps: tuple[SeenStep, ...]) -> Fault:
@@ -281,7 +262,7 @@ def _crossing_retry(payment: ObservedPayment, unit_s: float) -> Fault:
     words = f"answer to {name} lost after commit, and its retry crosses a re-query: its answer is stale"
     late_s = (len(payment.callbacks) + 0.5) * unit_s
     rule = {
-        "name": f"stale answer to the retry of {name}"[:100],
+        "name": f"stale answer to the retry of {name}"[:NAME_CHARS_MAX],
         "when": _request(payment, is_new=False),
         "nth": 1,
         "then": {"after_commit": True, "delay": f"{late_s:.3f}s"},

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from math import ceil
 from pathlib import Path
-from typing import Protocol
 
-from simulator.explore.fault_catalogue import RESTART, Fault, sentence
+from simulator.explore.fault_catalogue import NAME_CHARS_MAX, RESTART, Fault, sentence
 from simulator.explore.run_scenario import Base, document
 from simulator.explore.run_verdicts import Kind, Record, RunVerdict, ways
 from simulator.explore.runs import text_of
@@ -17,7 +16,6 @@ from simulator.explore.trials import Failure, Faults
 from simulator.scenario.yaml import comment
 from simulator.shortened import one_line, whole_line
 
-STEM_CHARS_MAX = 100
 OUTPUT_LINES_MAX = 12
 REPRODUCTION = "To see it again:"
 EXIT_IGNORED = "The exit code does not count: a fault decides what becomes of a payment."
@@ -132,7 +130,7 @@ def _flags(failure: Failure, limit_s: float) -> str:
 
 def _stem(text: str) -> str:
     words = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
-    return words if len(words) <= STEM_CHARS_MAX else words[: STEM_CHARS_MAX + 1].rpartition("-")[0]
+    return words if len(words) <= NAME_CHARS_MAX else words[: NAME_CHARS_MAX + 1].rpartition("-")[0]
 
 
 def _lines(failure: Failure) -> Iterator[str]:
@@ -141,16 +139,6 @@ def _lines(failure: Failure) -> Iterator[str]:
     if printed:
         yield "it printed last:"
         yield from (f"  {one_line(line)}" for line in printed)
-
-
-class Listener(Protocol):
-    """Gets each failure as soon as it is written."""
-
-    def found(self, finding: FaultFinding) -> None:
-        """A finding."""
-
-    def once(self, once: Once) -> None:
-        """A failure that did not recur, which is no finding."""
 
 
 @dataclass(slots=True)

@@ -1,10 +1,10 @@
 """The observation of a run: everything that faults can change and that verdicts depend on."""
 
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from simulator.api.routes import PathTable, routes
 from simulator.app import App
@@ -57,27 +57,29 @@ class ObservedPayment:
     callbacks: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Breach:
-    """A violated obligation of the audit, with the first finding."""
-
-    id: str
-    is_error: bool
-    text: str
+# A scenario expects these instead of warnings of the audit, since warnings do not change the exit code.
+EXPECTED_OF_WARNINGS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "refusal-not-repeated": {
+        "name": "a refused payment is not sent again as it was",
+        "calls": {"method": "POST", "path": "/v2/topup", "status": 400},
+        "per": "refid",
+        "count": {"max": 1},
+    },
+}
 
 
 @dataclass(slots=True)
 class Observation:
     """All sandboxes of a run together. `exchanges` has the highest number of requests in any sandbox by (method, path).
-    `kept` counts the payments of each order that were not refunded. `unmet` has the unmet expectations, `webhooks` the
-    types of the events, `triggered` the labels of the rules that applied. `first_s` is the time from the start to the
-    first request, by the sandbox's clock."""
+    `kept` counts the payments of each order that were not refunded. `unmet` has the unmet expectations, `breaches` the
+    violated obligations that count, `webhooks` the types of the events, `triggered` the labels of the rules that
+    applied. `first_s` is the time from the start to the first request, by the sandbox's clock."""
 
     exchanges: dict[tuple[str, str], int] = field(default_factory=dict)
     payments: list[ObservedPayment] = field(default_factory=list)
     kept: Counter[OrderKey] = field(default_factory=Counter)
     unmet: dict[str, str] = field(default_factory=dict)
-    breaches: dict[str, Breach] = field(default_factory=dict)
+    breaches: dict[str, str] = field(default_factory=dict)
     webhooks: set[str] = field(default_factory=set)
     triggered: set[str] = field(default_factory=set)
     first_s: float = 0.0
@@ -94,9 +96,6 @@ class RunOutcome:
     seen: Observation
     tape: bytes | None = None
 
-
-PAYMENTS_MAX = 1000
-"""The maximum number of payments of a sandbox that get faults. All payments are judged."""
 
 WAITING_MAX = 16
 """The maximum number of ended sandboxes that wait in memory for their observation."""
@@ -138,7 +137,7 @@ class Watch:
         if (first := next(iter(life.life_journal), None)) is not None:
             self._firsts_s.append((first.at - life.beginning.started).total_seconds())
         transactions = list(state.transactions.values())
-        self._add_payments(transactions[:PAYMENTS_MAX], _callback_statuses(state.callbacks))
+        self._add_payments(transactions, _callback_statuses(state.callbacks))
         seen.kept.update(_order(one) for one in transactions if one.result.status not in GIVEN_BACK)
         seen.webhooks.update(delivery.event.type for delivery in state.deliveries)
         seen.triggered.update(one.fault for one in log.exchanges if one.fault)
@@ -152,9 +151,8 @@ class Watch:
 
     def _audit(self, life: LiveSandbox, rate: Rate | None) -> None:
         for one in judge(log_of(life), rate):
-            if one.is_violated:
-                breach = Breach(one.id, one.severity == "error", redact(one.findings[0], life.secrets))
-                self._seen.breaches.setdefault(one.id, breach)
+            if one.is_violated and (one.severity == "error" or one.id in EXPECTED_OF_WARNINGS):
+                self._seen.breaches.setdefault(one.id, redact(one.findings[0], life.secrets))
 
     def _kinds(self, life: LiveSandbox) -> Counter[tuple[str, str]]:
         """Count the requests to existing endpoints by method and path. A `*` replaces each parameter of the path."""

@@ -111,14 +111,10 @@ def receiver_timeouts(scenario: Scenario, rate: float) -> dict[str, Any]:
     """Return the sections of a scenario that give receivers this timeout under a clock of this rate."""
     if rate <= 1:
         return {}
-    least = min(RECEIVER_WALL * rate, DURATION_MAX)
-    found: dict[str, Any] = {}
+    least, found = min(RECEIVER_WALL * rate, DURATION_MAX), dict[str, Any]()
+    timeout = f"{least.total_seconds():.0f}s"
     if scenario.limits.callback_timeout < least:
-        found["limits"] = {"callback_timeout": _duration(least)}
+        found["limits"] = {"callback_timeout": timeout}
     if scenario.webhooks.timeout is not None and scenario.webhooks.timeout < least:
-        found["webhooks"] = {"timeout": _duration(least)}
+        found["webhooks"] = {"timeout": timeout}
     return found
-
-
-def _duration(span: timedelta) -> str:
-    return f"{span.total_seconds():.0f}s"

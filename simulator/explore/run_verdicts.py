@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, TextIO
 
 import msgspec
 
-from simulator.explore.fault_catalogue import Fault, when_of
-from simulator.explore.observation import GIVEN_BACK, OrderKey, RunOutcome
+from simulator.explore.fault_catalogue import NAME_CHARS_MAX, Fault, when_of
+from simulator.explore.observation import EXPECTED_OF_WARNINGS, GIVEN_BACK, RunOutcome
 from simulator.wire.payments import STATUS_NAMES
 
 
@@ -38,17 +38,6 @@ class FailureReason:
     needs_audit: bool = False
 
 
-# A scenario expects these instead of warnings of the audit, since warnings do not change the exit code.
-_EXPECTED_OF_WARNINGS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "refusal-not-repeated": {
-        "name": "a refused payment is not sent again as it was",
-        "calls": {"method": "POST", "path": "/v2/topup", "status": 400},
-        "per": "refid",
-        "count": {"max": 1},
-    },
-}
-
-
 def reasons(baseline: RunOutcome, outcome: RunOutcome, faults: tuple[Fault, ...]) -> tuple[FailureReason, ...]:
     """Return the reasons why a run under these faults failed; empty when it survived."""
     found = [*_paid_twice(baseline, outcome), *_unmet(baseline, outcome), *_breaches(baseline, outcome)]
@@ -64,11 +53,6 @@ def reasons(baseline: RunOutcome, outcome: RunOutcome, faults: tuple[Fault, ...]
 def ways(found: tuple[FailureReason, ...]) -> set[tuple[Kind, str]]:
     """Return the kinds of failure of a run, without the objects concerned."""
     return {(one.kind, one.words) for one in found}
-
-
-def same(one: tuple[FailureReason, ...], other: tuple[FailureReason, ...]) -> bool:
-    """Return whether two runs share a kind of failure."""
-    return bool(ways(one) & ways(other))
 
 
 def common(of_runs: list[tuple[FailureReason, ...]]) -> tuple[FailureReason, ...]:
@@ -89,22 +73,19 @@ def _paid_twice(baseline: RunOutcome, outcome: RunOutcome) -> list[FailureReason
     found = []
     for order, count in outcome.seen.kept.items():
         allowed = baseline.seen.kept.get(order) or (1 if order in given_back else usual)
-        if count > allowed:
-            found.append(_excess(order, count, allowed))
+        if count <= allowed:
+            continue
+        times = "twice" if count == 2 * allowed else f"{count} times instead of {allowed}"
+        expect = {
+            "name": f"{order} is paid {'once' if allowed == 1 else f'{allowed} times'}"[:NAME_CHARS_MAX],
+            "payments": {
+                **when_of(order),
+                "status": [name for status, name in STATUS_NAMES.items() if status not in GIVEN_BACK],
+            },
+            "count": {"max": allowed},
+        }
+        found.append(FailureReason(Kind.PAID_TWICE, f"paid {times}", f"{order} was paid {times}", expect))
     return found
-
-
-def _excess(order: OrderKey, count: int, allowed: int) -> FailureReason:
-    times = "twice" if count == 2 * allowed else f"{count} times instead of {allowed}"
-    expect = {
-        "name": f"{order} is paid {'once' if allowed == 1 else f'{allowed} times'}"[:100],
-        "payments": {
-            **when_of(order),
-            "status": [name for status, name in STATUS_NAMES.items() if status not in GIVEN_BACK],
-        },
-        "count": {"max": allowed},
-    }
-    return FailureReason(Kind.PAID_TWICE, f"paid {times}", f"{order} was paid {times}", expect)
 
 
 def _unmet(baseline: RunOutcome, outcome: RunOutcome) -> list[FailureReason]:
@@ -113,19 +94,17 @@ def _unmet(baseline: RunOutcome, outcome: RunOutcome) -> list[FailureReason]:
 
 
 def _breaches(baseline: RunOutcome, outcome: RunOutcome) -> list[FailureReason]:
-    """Return the new errors of the audit, and the new warnings that have a counterpart among the expectations of
-    scenarios."""
+    """Return the obligations that the baseline did not violate."""
     found = []
-    for id_, breach in outcome.seen.breaches.items():
-        expect = _EXPECTED_OF_WARNINGS.get(id_, {})
-        if id_ not in baseline.seen.breaches and (breach.is_error or expect):
-            text = f"{id_}: {breach.text}"
-            found.append(FailureReason(Kind.AUDIT, f"audit: {id_}", text, expect, needs_audit=not expect))
+    for id_, text in outcome.seen.breaches.items():
+        expect = EXPECTED_OF_WARNINGS.get(id_, {})
+        if id_ not in baseline.seen.breaches:
+            found.append(FailureReason(Kind.AUDIT, f"audit: {id_}", f"{id_}: {text}", expect, needs_audit=not expect))
     return found
 
 
 FILE = "runs.jsonl"
-VERSION = 3
+VERSION = 4
 
 
 class OtherRun(Exception):
@@ -158,11 +137,11 @@ class Record:
         self._path = folder / FILE
         self._verdicts: dict[str, RunVerdict] = {}
         self._files: dict[str, str] = {}  # file names of findings
-        self._head = {"version": VERSION, "about": {name: _digest(value) for name, value in about.items()}}
+        self._head = {"version": VERSION, "about": _digest(about)}
         self._file: TextIO | None = None
         self.begins_anew = not (resumes and self._path.exists())
         if not self.begins_anew:
-            self._read(self._head)
+            self._read()
 
     def begin(self) -> None:
         """Delete the files of an earlier exploration unless this exploration resumes it, and open the record."""
@@ -215,12 +194,11 @@ class Record:
                 found.append(value)
         return found
 
-    def _read(self, head: Mapping[str, Any]) -> None:
+    def _read(self) -> None:
         lines = self._lines()
-        other = _differing(lines[0] if lines else {}, head)
-        if other:
-            what = " and another ".join(other)
-            raise OtherRun(f"{self._path} has the runs of another {what}; leave --resume out, or take another --out")
+        if lines[:1] != [self._head]:
+            other = "another command, scenario or version, or of other flags"
+            raise OtherRun(f"{self._path} has the runs of {other}; leave --resume out, or take another --out")
         for line in lines[1:]:
             if "of" in line:
                 self._files[line["of"]] = line["file"]
@@ -237,10 +215,3 @@ class Record:
 
 def _digest(value: object) -> str:
     return sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def _differing(kept: Mapping[str, Any], head: Mapping[str, Any]) -> list[str]:
-    """Return the names of the inputs that differ from the first line of the file."""
-    if kept.get("version") != head["version"] or not isinstance(kept.get("about"), dict):
-        return ["version of reseller-sim"]
-    return [name for name, digest in head["about"].items() if kept["about"].get(name) != digest]

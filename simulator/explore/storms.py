@@ -83,16 +83,13 @@ BEGIN_S, SHORT_S, LONG_S = 2, 10, 60
 SHORT_WALL_S, LONG_WALL_S = 0.3, 0.6
 """The minimum lengths in wall time. Under a fast clock a shorter outage would pass between two requests."""
 
-RATE_MAX = 1_000_000
-"""The highest rate that lengthens outages, so that all times stay within the bounds of a scenario."""
-
 MIDNIGHT = datetime(2026, 6, 30, 16, tzinfo=UTC)  # of the service
 
 
 def outages(baseline: Observation, keys: list[tuple[str, str]], *, has_start: bool, rate: float = 1.0) -> list[Fault]:
     """Return the faults of the whole service. `keys` are (reseller, API key). With `has_start` the user sets the start
     time of the sandbox. `rate` is the speed of its clock as a multiple of wall time."""
-    times = _times(baseline.first_s, min(rate, RATE_MAX))
+    times = _times(baseline.first_s, rate)
     return [*_outages(times), *_clocks(times, has_start), *_changes(times, baseline, keys)]
 
 
@@ -115,16 +112,15 @@ def _times(first_s: float, rate: float) -> _Times:
 
 def _outages(times: _Times) -> Iterator[Fault]:
     for words, then in (("answers 503", {"status": 503}), ("closes every connection", {"disconnect": True})):
-        short = _outage(words, then, times.begin_s, times.short_end_s)
-        yield short
+        yield _outage(words, then, times.begin_s, times.short_end_s)
         yield _outage(words, then, 0, times.short_end_s - BEGIN_S)
-        yield _outage(words, then, times.begin_s, times.long_end_s, (short,))
+        yield _outage(words, then, times.begin_s, times.long_end_s)
 
 
-def _outage(words: str, then: dict[str, Any], begin_s: int, end_s: int, milder: tuple[Fault, ...] = ()) -> Fault:
+def _outage(words: str, then: dict[str, Any], begin_s: int, end_s: int) -> Fault:
     text = f"the service {words} from {begin_s} s to {end_s} s"
     rule = {"name": text, "since": f"{begin_s}s", "until": f"{end_s}s", "then": then}
-    return Fault(text, "outage", sections={"faults": [rule]}, wait_s=end_s, milder=milder)
+    return Fault(text, "outage", sections={"faults": [rule]}, wait_s=end_s)
 
 
 def _clocks(times: _Times, has_start: bool) -> Iterator[Fault]:

@@ -10,7 +10,7 @@ from hashlib import sha256
 from simulator.explore.fault_catalogue import Fault, sentence
 from simulator.explore.observation import RunOutcome
 from simulator.explore.run_scenario import Base, document, rule_names
-from simulator.explore.run_verdicts import FailureReason, Record, RunVerdict, common, reasons, same
+from simulator.explore.run_verdicts import FailureReason, Record, RunVerdict, common, reasons, ways
 from simulator.explore.runs import RunJob, Workers
 
 Faults = tuple[Fault, ...]
@@ -76,9 +76,11 @@ class Trials:
 
         def following() -> tuple[Trial, RunJob] | None:
             nonlocal under_way
-            job = None if self.left_s() == 0 else self._next_job(left)
-            under_way += job is not None
-            return job
+            trial = None if self.left_s() == 0 else self._taken(left, is_known=False)
+            if trial is None:
+                return None
+            under_way += 1
+            return trial, RunJob(document(self.base, trial.faults), self.limit_s(trial.faults), alone=trial.alone)
 
         while left:
             while (found := self._taken(left, is_known=True)) is not None:
@@ -108,12 +110,6 @@ class Trials:
                 left.remove(trial)
                 return trial
         return None
-
-    def _next_job(self, left: deque[Trial]) -> tuple[Trial, RunJob] | None:
-        trial = self._taken(left, is_known=False)
-        if trial is None:
-            return None
-        return trial, RunJob(document(self.base, trial.faults), self.limit_s(trial.faults), alone=trial.alone)
 
     def limit_s(self, faults: Faults) -> float:
         """Return the time after which a run under these faults counts as hanging."""
@@ -228,18 +224,15 @@ def repeated(trials: Trials, faults: Faults, *, enough: int = TWICE) -> Failure:
     return repetition.failure(trials.tapes)
 
 
-FAILED_ENOUGH = 2
 _ROUNDS = ((0, 0), (1, 0), (0, 1), (1, 1))
 """(failures, survivals) of the candidates for the next run; two of three runs decide."""
 
 
 def shrunk(trials: Trials, faults: Faults, first: RunVerdict) -> tuple[Faults, RunVerdict]:
-    """Return the fewest and mildest faults under which the command fails with a shared reason."""
+    """Return the fewest faults under which the command fails with a shared reason."""
     verdict = first
     while (smaller := _failing(trials, _without_one(faults), first)) is not None:
         faults, verdict = smaller
-    while (milder := _failing(trials, _with_one_milder(faults), first)) is not None:
-        faults, verdict = milder
     return faults, verdict
 
 
@@ -251,11 +244,11 @@ def _failing(trials: Trials, candidates: Iterator[Faults], first: RunVerdict) ->
     for state in _ROUNDS:
         wanted = [faults for faults in failed if (len(failed[faults]), survived[faults]) == state]
         for trial, verdict in trials.all_run(Trial(faults, sum(state)) for faults in wanted):
-            if same(first.reasons, verdict.reasons):
+            if ways(first.reasons) & ways(verdict.reasons):
                 failed[trial.faults].append(verdict)
             else:
                 survived[trial.faults] += 1
-        chosen = next((faults for faults in wanted if len(failed[faults]) >= FAILED_ENOUGH), None)
+        chosen = next((faults for faults in wanted if len(failed[faults]) >= TWICE), None)
         if chosen is not None:
             break
     for faults in failed:
@@ -269,9 +262,3 @@ def _without_one(faults: Faults) -> Iterator[Faults]:
     if len(faults) > 1:
         for left_out in faults:
             yield tuple(one for one in faults if one is not left_out)
-
-
-def _with_one_milder(faults: Faults) -> Iterator[Faults]:
-    for place, one in enumerate(faults):
-        for milder in one.milder:
-            yield (*faults[:place], milder, *faults[place + 1 :])

@@ -81,7 +81,8 @@ def _scenario(document: Document, report: ProblemReport, name: str, origin: Scen
     refuse_plain_addresses([*webhooks_set, *(item["webhook"] for item in root["schedule"].items())], environment)
     rule_labels = labels(sections, accounts_with_magic)
     by_code = {reseller.code: reseller for reseller in starts}
-    expected = expectations(root["expect"], known, rule_labels | added_labels(root["schedule"]))
+    added = {label.text() for label in added_labels(root["schedule"])}
+    expected = expectations(root["expect"], known, rule_labels | added)
     refuse_impossible(root)
     return Scenario(
         name=root["scenario"].text(name),

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
+from os.path import isfile
 from pathlib import Path as FilePath
 from typing import Any, Final
 
@@ -24,7 +25,6 @@ from simulator.scenario.reading.scenario_files import (
     bundled_of_file,
     fingerprint,
     hint,
-    is_file,
     is_path,
 )
 from simulator.scenario.reading.scenario_files import bundled_path as bundled_path
@@ -48,7 +48,7 @@ class CheckResult(msgspec.Struct, frozen=True):
 
 def check_file(path: FilePath) -> CheckResult:
     """Return the problems of a scenario file."""
-    if not is_path(str(path)) and not is_file(path):
+    if not is_path(str(path)) and not isfile(path):
         advice = "; bundled scenarios such as this one need no check" if path.name in names() else ""
         text = f"there is no such file{advice or suggestion(path.name, names())}"
         problem = Problem(str(path), 1, 1, "", "no_file", text)
@@ -96,13 +96,6 @@ def load_scenario(wanted: str | FilePath, *, needs_resellers: bool = False) -> S
     if needs_resellers and (lacking := lack(document)) is not None:
         raise ScenarioError([lacking])
     return scenario
-
-
-def merged(wanted: str | FilePath) -> object:
-    """Return a scenario merged with all that it extends, as plain values. Raises `ScenarioError`."""
-    if _is_bundled(wanted):
-        return read_bundled(str(wanted)).data
-    return read_file(_file(wanted, "there is no bundled scenario and no file")).data
 
 
 def scenario_from_object(value: object, files: ClientFiles | None = None) -> Scenario:
@@ -158,7 +151,7 @@ def _is_bundled(wanted: str | FilePath) -> bool:
 def _file(wanted: str | FilePath, absent: str) -> FilePath:
     """Return the file of this path. Raises `ScenarioError` for a text that looks like a name, without such a file."""
     path = FilePath(wanted)
-    if isinstance(wanted, str) and not is_file(path):
+    if isinstance(wanted, str) and not isfile(path):
         if not is_path(wanted):
             raise ScenarioError([Problem(wanted, 0, 0, "", "unknown_scenario", f"{absent} {wanted!r}{hint(wanted)}")])
         if meant := bundled_of_file(wanted):

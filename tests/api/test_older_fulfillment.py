@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from simulator.scenario.library import descriptions, merged
+from simulator.scenario.library import descriptions, load_scenario
 from tests.support.client import Client, Response, running
 from tests.support.forms import NEW, Form, Json, catalog, fetch, fill, payment
 
@@ -24,7 +24,7 @@ def sales() -> dict[str, Any]:
     """The products of each bundled scenario, by its name; equal product lists are tried once."""
     by_text = {}
     for name in sorted(descriptions(), reverse=True):
-        whole: Any = merged(name)
+        whole: Any = load_scenario(name).document
         kept = {section: whole[section] for section in SECTIONS if section in whole}
         by_text[json.dumps(kept, sort_keys=True, default=str)] = (name, kept | {"resellers": RESELLERS})
     return dict(by_text.values())

@@ -1,13 +1,15 @@
 """Each obligation of the audit: a client that sins is found, one that comes as near as it may is not."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from types import FunctionType, ModuleType
+from typing import Any, get_type_hints
 
 import msgspec
 import pytest
 
-from simulator.audit.clauses import JUDGES
-from simulator.audit.obligations import ORDER, all_clauses, audited
+from simulator.audit.clauses import Occasion
+from simulator.audit.obligations import SUBJECTS, all_clauses, audited
 from simulator.wire.traffic import Call
 from tests.support.audited import (
     BALANCE,
@@ -71,9 +73,16 @@ def test_a_client_that_does_not_sin_has_met_the_obligation(id_: str) -> None:
     assert (found["evidence"], found["findings"], found["violations"]) == ([], [], 0)
 
 
+def is_judge(subject: ModuleType, name: str, one: object) -> bool:
+    is_public = isinstance(one, FunctionType) and one.__module__ == subject.__name__ and not name.startswith("_")
+    return is_public and get_type_hints(one)["return"] == Iterator[Occasion]
+
+
 def test_every_obligation_is_reported_and_played() -> None:
-    assert sorted(IDS) == sorted(JUDGES) == sorted(PLAYED)
-    assert {clause.judge.__module__ for clause in all_clauses()} == {module.__name__ for module in ORDER}
+    judges = {one for subject in SUBJECTS for name, one in vars(subject).items() if is_judge(subject, name, one)}
+    assert sorted(IDS) == sorted(PLAYED)
+    assert {clause.judge for clause in all_clauses()} == judges
+    assert len(judges) == len(IDS)
     assert len(IDS) >= 25
 
 

@@ -40,9 +40,9 @@ def test_an_expectation_shows_the_expected_and_the_actual_value() -> None:
                 "ok": False, "message": "paid: expected 1 to 5, got 0", "nearest": [], "pending": [],
             },
             {
-                "name": "balance {reseller: RS001, amount: 5000.00}", "kind": "balance", "place": None,
+                "name": 'balance { reseller: RS001, amount: "5000.00" }', "kind": "balance", "place": None,
                 "expected": 5000, "actual": 5000, "ok": True,
-                "message": "balance {reseller: RS001, amount: 5000.00}: expected 5000.00, got 5000.00",
+                "message": 'balance { reseller: RS001, amount: "5000.00" }: expected 5000.00, got 5000.00',
                 "nearest": [], "pending": [],
             },
         ]  # fmt: skip

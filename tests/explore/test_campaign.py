@@ -39,14 +39,10 @@ class Heard:
         self.trials = trials
         self.reported: list[tuple[str, int]] = []
 
-    def found(self, finding: FaultFinding) -> None:
-        assert finding.path.exists()
-        self.reported.append((finding.text, len(self.trials.made)))
-
-    def once(self, once: Once) -> None:
-        assert once.path is not None
-        assert once.path.exists()
-        self.reported.append((once.text, len(self.trials.made)))
+    def failed(self, failure: FaultFinding | Once) -> None:
+        assert failure.path is not None
+        assert failure.path.exists()
+        self.reported.append((failure.text, len(self.trials.made)))
 
 
 @contextmanager
@@ -58,7 +54,7 @@ def explored(
     with closing(Record(folder, {}, resumes=False)) as record:
         record.begin()
         plan = Plan(folder, Reproduction(("true",)), seconds=batches)
-        yield Campaign(trials, record, plan, heard).explore(), heard
+        yield Campaign(trials, record, plan, heard.failed).explore(), heard
 
 
 def places(faults: Faults) -> set[str]:

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from simulator.explore.fault_catalogue import Fault, single_faults
-from simulator.explore.observation import Breach, Observation, OrderKey
-from simulator.explore.run_verdicts import Kind, reasons, same
+from simulator.explore.observation import Observation, OrderKey
+from simulator.explore.run_verdicts import Kind, reasons
 from tests.support.explored import ORDER, outcome, seen
 
 BASELINE = outcome(seen())
@@ -50,26 +50,18 @@ def test_another_exit_code_counts_unless_a_fault_decides_what_becomes_of_a_payme
     assert kinds(seen(), None, REFUSED) == [Kind.HUNG]
 
 
-def test_the_audit_counts_by_its_new_errors_and_by_the_warning_that_a_scenario_can_expect() -> None:
-    def breached(id_: str, *, is_error: bool) -> Observation:
-        return replace(seen(), breaches={id_: Breach(id_, is_error, "a finding")})
+def test_the_audit_counts_by_what_the_baseline_did_not_violate() -> None:
+    def breached(id_: str) -> Observation:
+        return replace(seen(), breaches={id_: "a finding"})
 
-    assert kinds(breached("all-pages-read", is_error=True)) == [Kind.AUDIT]
-    assert kinds(breached("catalog-cached", is_error=False)) == []
-    assert kinds(breached("refusal-not-repeated", is_error=False)) == [Kind.AUDIT]
-    baseline = outcome(breached("all-pages-read", is_error=True))
-    assert reasons(baseline, outcome(breached("all-pages-read", is_error=True)), (HARMLESS,)) == ()
+    [error] = reasons(BASELINE, outcome(breached("all-pages-read")), (HARMLESS,))
+    assert (error.kind, error.needs_audit) == (Kind.AUDIT, True)
+    [warning] = reasons(BASELINE, outcome(breached("refusal-not-repeated")), (HARMLESS,))
+    assert (warning.kind, warning.needs_audit) == (Kind.AUDIT, False), "a scenario can expect it"
+    assert reasons(outcome(breached("all-pages-read")), outcome(breached("all-pages-read")), (HARMLESS,)) == ()
 
 
 def test_an_expectation_counts_that_was_met_in_calm_weather() -> None:
     unmet = replace(seen(), unmet={"sold": "sold: expected 1, got 0"})
     assert kinds(unmet) == [Kind.EXPECTATION]
     assert reasons(outcome(unmet), outcome(unmet), (HARMLESS,)) == ()
-
-
-def test_two_runs_failed_alike_when_they_share_a_reason() -> None:
-    one = reasons(BASELINE, outcome(seen(), 1), (HARMLESS,))
-    both = reasons(BASELINE, outcome(replace(seen(), kept=Counter({ORDER: 4})), 1), (HARMLESS,))
-    assert same(one, both)
-    assert not same(one, reasons(BASELINE, outcome(seen(), 2), (HARMLESS,)))
-    assert not same((), ())

@@ -1,4 +1,4 @@
-"""Shrinking, for any cause of a failure: the fewest faults remain, and the mildest of each."""
+"""Shrinking, for any cause of a failure: the fewest faults remain."""
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,6 @@ from simulator.explore.trials import Trial, shrunk
 from tests.support.explored import Foretold, seen
 
 FAULTS = [*overtaken_answers(seen()), *single_faults(seen()), *outages(seen(), [], has_start=False)]
-LONG = [one for one in FAULTS if one.milder]
 FAILED = RunVerdict((FailureReason(Kind.EXIT, "exit 1", "the command exited with 1"),), is_triggered=True)
 ANOTHER = RunVerdict((FailureReason(Kind.EXIT, "exit 2", "the command exited with 2"),), is_triggered=True)
 SURVIVED = RunVerdict((), is_triggered=True)
@@ -35,12 +34,6 @@ def test_only_what_is_needed_is_left(data: st.DataObject) -> None:
     assert {one.place for one in faults} == {one.place for one in needed}
     assert len(faults) == len(needed)
     assert verdict == FAILED
-    assert not any(one.milder for one in faults)
-
-
-def test_there_is_weather_that_becomes_milder() -> None:
-    assert LONG
-    assert {milder.words for one in LONG for milder in one.milder} <= {one.words for one in FAULTS}
 
 
 NEEDED, OTHERS = FAULTS[0], tuple(one for one in FAULTS[1:] if one.place != FAULTS[0].place)[:60:20]

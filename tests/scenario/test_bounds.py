@@ -10,7 +10,9 @@ from simulator.scenario.build import ScenarioCompiler
 from simulator.scenario.library import load_scenario, problems, scenario_from_object
 from simulator.scenario.reading.load import load_object, load_text
 from simulator.scenario.reading.nodes import ScenarioError
+from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.scenario_files import NODES_MAX, OWN_FILE, Bounds
+from simulator.scenario.sections.templates import template
 
 PRODUCT = "{{ code: {}, name: Many, processing_time: instant, discount: {{ type: fixed, value: 0 }}, fields: {} }}"
 FIELD = "[{{ id: f, type: select, label: F, options: [{}] }}]"
@@ -75,3 +77,11 @@ def test_a_value_that_is_too_large_is_refused_with_its_bound(bounds: Bounds, sai
         load_text("[0, 0, 0, 0, 0, 0, 0, 0]", "f", bounds)
     with pytest.raises(ScenarioError, match=said) if bounds.nodes_max == 5 else nullcontext():
         load_object([0] * 8, bounds=bounds)
+
+
+def test_a_pattern_or_a_template_that_is_longer_than_the_schema_allows_is_not_compiled() -> None:
+    before = finder.cache_info().misses, template.cache_info().misses
+    long = "a" * 501
+    rule = {"when": {"account": {"pattern": long}}, "then": [{"status": "Failed", "sn": long}]}
+    assert refused({"resellers": [], "payments": [rule]}) == ["out_of_range", "out_of_range"]
+    assert (finder.cache_info().misses, template.cache_info().misses) == before

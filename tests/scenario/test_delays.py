@@ -31,7 +31,7 @@ def test_no_draw_is_without_an_end() -> None:
 @pytest.mark.parametrize(
     ("shape", "path", "said"),
     [
-        ({"median": "2s", "p99": "1s"}, "p99", "p99 1s is below the median 2s: 99 of 100 delays are at most p99"),
+        ({"median": "2s", "p99": "1s"}, "p99", "p99 1s, which 99 of 100 delays stay below, is below the median 2s"),
         ({"median": "0s", "p99": "1s"}, "median", "the median of a distribution is above 0"),
         ({"median": "1s"}, "", "'p99' is missing"),
     ],

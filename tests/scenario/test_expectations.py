@@ -26,9 +26,9 @@ def test_an_expectation_is_about_one_thing_and_has_a_name_of_its_own_or_of_that(
     ).expect
     assert [one.name for one in made] == [
         "paid",
-        "calls {method: POST, status: [200, 400]}",
+        "calls { method: POST, status: [200, 400] }",
         "calls",
-        "rule {name: mine}",
+        "rule { name: mine }",
         "outcome callback-retried",
     ]
     assert [one.label for one in made[3:]] == ["mine", "callback-retried"]

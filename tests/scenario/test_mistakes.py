@@ -123,14 +123,10 @@ EXPLAINED: list[tuple[str, str]] = [
     ),
     ("bills: [{when: {url: /v2/bill}, then: {error: unavailable}}]\n", "no key 'url' here; only faults have 'path'"),
     ("voids: [{when: {headers: {a: b}}, then: {status: Failed}}]\n", "no key 'headers' here; only faults have it"),
-    ("payments: [{when: {amount: {min: outstanding}}, then: []}]\n", "; write more_than: outstanding"),
-    ("payments: [{when: {amount: {max: outstanding}}, then: []}]\n", "; only more_than takes 'outstanding'"),
     (
         "payments: [{when: {amount: outstanding}, then: [{status: Failed}]}]\n",
         "not 'outstanding'; only more_than takes it",
     ),
-    ("payments: [{then: {one_of: [{weight: 60%, then: a}, {then: b}]}}]\n", "not '60%'; weights are plain numbers"),
-    ("payments: [{chance: 60%, then: [{status: Failed}]}]\n", "a probability is a number such as 0.1"),
     ("expect: [{calls: {status: 4xx}}]\n", "must be a whole number, or { min: 400, max: 499 }"),
     (
         "schedule: [{at: 5m, network: {product: A, status: Healthy}, deposit: {reseller: A, amount: 1}}]\n",

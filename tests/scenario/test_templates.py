@@ -32,9 +32,9 @@ def test_placeholders_are_filled_in(text: str, expected: str) -> None:
     assert template(text, "sn")(FACTS) == expected
 
 
-@pytest.mark.parametrize("text", ["{refd}", "{}", "{ refid }", "{digits}", "{digits:}", "{digits:0}", "{digits:65}"])
+@pytest.mark.parametrize("text", ["{refd}", "{}", "{ refid }", "{digits}", "{digits:}", "{digits:0}", "{digits:100}"])
 def test_an_unknown_placeholder_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"placeholder|draws"):
+    with pytest.raises(ValueError, match="placeholder"):
         template(text, "sn")
 
 

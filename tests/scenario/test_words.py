@@ -8,8 +8,6 @@ from simulator.scenario.library import load_scenario, names, problems
 from simulator.scenario.reading.check import schema
 from simulator.scenario.reading.nodes import ScenarioError
 
-NBSP = "\u00a0"
-ODD = "a no-break space (U+00A0) stands here; write an ordinary space"
 D = "extends: default\n"
 HALF = "1:1: missing_key without resellers no client can call; write 'extends: default'"
 
@@ -24,16 +22,6 @@ TOLD = {
     "a colon in a rule": (f"{D}payments:\n  - name: so: no\n", ['3:13: syntax * needs quotes: write name: "…"']),
     "a colon in a flow": (f"{D}clock: {{ mode: a: b }}\n", ['2:17: syntax * needs quotes: write mode: "…"']),
     "a deeper key": (f"{D}payments:\n  - name: x\n     then: y\n", ["4:6: syntax * begin both in the same column"]),
-    "a no-break space after a colon": (f"{D}seed:{NBSP}7\n", [f"2:6: syntax * {ODD}"]),
-    "a no-break space before a key": (f"{D}{NBSP}seed: 7\n", [f"2:1: bad_text {ODD}"]),
-    "no-break spaces as an indent": (f"{D}payments:\n{NBSP}{NBSP}- when: {{}}\n", [f"3:1: bad_text {ODD}"]),
-    "a no-break space after a dash": (
-        f"{D}payments:\n  -{NBSP}when: {{}}\n    then: [{{ status: Failed }}]\n",
-        [f"3:3: bad_text {ODD}"],
-    ),
-    "a no-break space after a value": (f"{D}seed: 7{NBSP}\n", [f"2:7: bad_text {ODD}"]),
-    "a no-break space in a text": (f"{D}description: Caf\u00e9{NBSP}du monde\n", []),
-    "a no-break space in quotes": (f'{D}description: "{NBSP}x:{NBSP}"\n', []),
     "one status": (
         f"{D}payments: [{{ then: {{ status: Failed }} }}]\n",
         ["2:20: type the statuses of a payment are a list: write [{ status: Failed }]"],
@@ -138,10 +126,6 @@ TOLD = {
         f"{D}faults: [{{ when: {{ chance: 50 }}, then: {{ status: 500 }} }}]\n",
         ["2:28: out_of_range 50 must be at most 1 * for 50 percent write 0.5"],
     ),
-    "a list of statuses": (
-        f"{D}payments: [{{ then: {{ status: [Accepted, Succesful] }} }}]\n",
-        ["2:20: type * a list of steps: write [{ status: Accepted }, { status: Succesful }]"],
-    ),
     "one of many values": (
         f"{D}payments: [{{ then: {{ refuse: Insufficient_Balanse }} }}]\n",
         ["2:30: unknown_value * not one of the 10 values (did you mean 'Insufficient_Balance'?)"],
@@ -226,12 +210,6 @@ def test_a_long_real_wait_under_a_manual_clock_is_a_finding(
     ("text", "told"),
     [
         (
-            "faults:\n  - then: { drip: { bytes_per_second: 100 } }\n",
-            "4:39: real_wait each 1000 bytes of a body take 10 s of real time, although the clock is manual; write 200 "
-            "or more",
-        ),
-        ("faults:\n  - then: { drip: { bytes_per_second: 200 } }\n", ""),
-        (
             "schedule:\n  - at: 1s\n    rule: { add: { faults: { then: { delay: 30s } } } }\n",
             f"5:45: real_wait {REAL}",
         ),
@@ -275,13 +253,6 @@ def test_a_name_instead_of_a_file_is_explained(
         (
             "schedule:\n  - { at: 5s, deposit: 10 }\n",
             "must be an object, not 10; its keys are reseller, amount, description, type",
-        ),
-        *(
-            (
-                f"resellers: [{{ code: RS001, catalog: {{ products: {products} }} }}]\n",
-                "a reseller's catalog has the codes of products themselves, as in catalog: { RELOAD: … }",
-            )
-            for products in ("[{ code: RELOAD, is_active: false }]", "{ RELOAD: { is_active: false } }")
         ),
     ],
 )

@@ -243,7 +243,7 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ("a duration of a century", "limits: { nonce_window: 36500d }\n", ["1:25: bad_duration"]),
     ("an unknown placeholder", STEPS + '    - { status: Failed, remarks: "{refd}" }\n', ["3:34: bad_template"]),
     ("a single brace", STEPS + '    - { status: Failed, remarks: "a { b" }\n', ["3:34: bad_template"]),
-    ("too many digits drawn", STEPS + '    - { status: Failed, sn: "{digits:65}" }\n', ["3:29: bad_template"]),
+    ("too many digits drawn", STEPS + '    - { status: Failed, sn: "{digits:100}" }\n', ["3:29: bad_template"]),
     ("a day that does not exist", STEPS + "    - { status: Failed, expiry: 2027-02-30 }\n", ["3:33: bad_date"]),
     (
         "an invalid pattern",

@@ -1,7 +1,7 @@
 """Render docs/audit.md from the obligations of the audit."""
 
 from simulator.audit.clauses import EVIDENCE_MAX, FINDINGS_MAX, Clause
-from simulator.audit.obligations import ORDER, all_clauses
+from simulator.audit.obligations import SUBJECTS, all_clauses
 from tools.pages.service import anchors, written
 from tools.tables import cell, markdown
 
@@ -50,7 +50,7 @@ def as_markdown() -> str:
     """Return the content of `docs/audit.md`."""
     anchor_of = anchors(written())
     parts = [_INTRODUCTION]
-    for module in ORDER:
+    for module in SUBJECTS:
         heading = (module.__doc__ or "").partition("(SPEC")[0].partition(":")[0].partition(".")[0].strip()
         rows = [_row(one, anchor_of[one.section]) for one in all_clauses() if one.judge.__module__ == module.__name__]
         table = markdown([("id", "section", "severity", "obligation", "what to do"), *rows])

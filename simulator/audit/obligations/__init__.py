@@ -1,21 +1,22 @@
-"""The obligations by subject, in report order, and the audit of a client by all of them."""
+"""The obligations by subject, each judged by the function of its name, and the audit of a client by all of them."""
 
 from collections.abc import Iterable
 from datetime import datetime
 from functools import cache
 
-from simulator.audit.clauses import JUDGES, Clause, Obligation, judged
+from simulator.audit.clauses import Clause, Obligation, judged
 from simulator.audit.client_traffic import SPEC_RATE, Rate, Traffic
 from simulator.audit.obligations import catalog_use, credentials, lists, orders, pace, receivers
 from simulator.contract.files import yaml_document
 from simulator.wire.traffic import Call, Notification
 
-ORDER = (credentials, orders, pace, catalog_use, lists, receivers)
+SUBJECTS = (credentials, orders, pace, catalog_use, lists, receivers)
 
 
 @cache
 def all_clauses() -> tuple[Clause, ...]:
     """Return every obligation in report order."""
+    judges = {name.replace("_", "-"): judge for subject in SUBJECTS for name, judge in vars(subject).items()}
     return tuple(
         Clause(
             id=row["id"],
@@ -24,7 +25,7 @@ def all_clauses() -> tuple[Clause, ...]:
             title=row["obligation"],
             advice=row["advice"],
             log=row.get("log", "requests"),
-            judge=JUDGES[row["id"]],
+            judge=judges[row["id"]],
         )
         for row in yaml_document("obligations")
     )

@@ -6,19 +6,17 @@ from collections.abc import Iterator
 from datetime import timedelta
 from itertools import count
 
-from simulator.audit.clauses import Finding, Occasion, obligation
-from simulator.audit.client_traffic import BILL, BILLERS, Fetch, OptionsPage, Traffic, answered_message
-from simulator.audit.readers import header, shown, text
+from simulator.audit.clauses import Finding, Occasion
+from simulator.audit.client_traffic import BILL, BILLERS, Fetch, OptionsPage, Traffic
+from simulator.audit.readers import header, inner, members, shown, text
 from simulator.auth import headers as names
 from simulator.domain.model.bills import BillError
 from simulator.wire.bill_answers import ERRORS
-from simulator.wire.traffic import Call
 
 _OF_A_CODE = re.compile("unknown|option code", re.IGNORECASE)
 PLAN_CODE_FAILURE = 44
 
 
-@obligation
 def denomination_is_paid(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the options that the client read before it paid."""
     for one in traffic.orders:
@@ -38,7 +36,6 @@ def denomination_is_paid(traffic: Traffic) -> Iterator[Occasion]:
             yield None
 
 
-@obligation
 def plan_code_sent(traffic: Traffic) -> Iterator[Occasion]:
     """Report a payment without a plan code that was refused with 44. Refusals are excused if the amount identifies the
     plan, or if they are about a code that was not sent."""
@@ -49,7 +46,6 @@ def plan_code_sent(traffic: Traffic) -> Iterator[Occasion]:
             yield None
 
 
-@obligation
 def plan_code_exact(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the codes that the client has read at any time."""
     for one in traffic.orders:
@@ -62,7 +58,6 @@ def plan_code_exact(traffic: Traffic) -> Iterator[Occasion]:
             yield Finding((one.n,), f"request {one.n} sends {shown(one.code)} for {shown(min(codes))}")
 
 
-@obligation
 def coming_option_shape(traffic: Traffic) -> Iterator[Occasion]:
     """Report a payment of a plan that was last listed without its denomination."""
     for one in traffic.orders:
@@ -80,14 +75,13 @@ def coming_option_shape(traffic: Traffic) -> Iterator[Occasion]:
 INVALID_ACCOUNT, _ = ERRORS[BillError.ACCOUNT]
 
 
-@obligation
 def invalid_account_not_paid(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the last look-up of the product and account before the payment."""
     looked_up: dict[tuple[str, ...], list[tuple[int, bool]]] = {}
     for call in traffic.to("GET", BILL):
         query = traffic.query(call)
         key = (traffic.actor(call), *(text(query, name) for name in ("product", "account", "biller_code")))
-        if message := answered_message(call):
+        if message := text(inner(members(call.answer), "data"), "message"):
             looked_up.setdefault(key, []).append((call.n, message == INVALID_ACCOUNT))
     for one in traffic.orders:
         before = [
@@ -99,7 +93,6 @@ def invalid_account_not_paid(traffic: Traffic) -> Iterator[Occasion]:
         yield Finding((n, one.n), f"request {one.n} pays the account that {n} told is invalid") if is_invalid else None
 
 
-@obligation
 def amount_in_range(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the latest catalog, options and billers that the client read before the payment."""
     for one in traffic.orders:
@@ -114,7 +107,6 @@ def amount_in_range(traffic: Traffic) -> Iterator[Occasion]:
             )
 
 
-@obligation
 def identity_without_dashes(traffic: Traffic) -> Iterator[Occasion]:
     """Judge every payment that has an identity number."""
     for one in traffic.orders:
@@ -122,7 +114,6 @@ def identity_without_dashes(traffic: Traffic) -> Iterator[Occasion]:
             yield Finding((one.n,), f"request {one.n} sends an ic_number with a dash") if "-" in one.identity else None
 
 
-@obligation
 def billers_without_product_code(traffic: Traffic) -> Iterator[Occasion]:
     """Judge every request for billers."""
     for call in traffic.to("GET", BILLERS):
@@ -130,7 +121,6 @@ def billers_without_product_code(traffic: Traffic) -> Iterator[Occasion]:
         yield Finding((call.n,), f"request {call.n} sends product_code") if has_it else None
 
 
-@obligation
 def page_with_limit(traffic: Traffic) -> Iterator[Occasion]:
     """Judge every request for billers that has `page` or `limit`."""
     for call in traffic.to("GET", BILLERS):
@@ -147,7 +137,6 @@ FETCHES_MAX = 30
 FETCHES_WITHIN = timedelta(minutes=5)
 
 
-@obligation
 def all_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     """Compare requests whose queries differ only in `page` and `limit`. A list that was read whole with any page length
     is read."""
@@ -173,7 +162,6 @@ def _missing(pages: list[OptionsPage]) -> int | None:
     return missing if missing <= max(page.last for page in pages) else None
 
 
-@obligation
 def catalog_cached(traffic: Traffic) -> Iterator[Occasion]:
     """Report more than 30 requests in five minutes. Requests at the same time of the service's clock count once."""
     same: dict[tuple[object, ...], list[Fetch]] = defaultdict(list)
@@ -182,16 +170,7 @@ def catalog_cached(traffic: Traffic) -> Iterator[Occasion]:
         same[traffic.actor(fetch.call), fetch.call.query, version, fetch.last_updated].append(fetch)
     for fetches in same.values():
         moments = list({one.call.at: one.call for one in fetches}.values())
-        many = next((found for found in _windows(moments)), None)
-        if many is None:
-            yield None
-        else:
-            first, last = many
-            words = f"requests {first} to {last} fetched the same catalog more than {FETCHES_MAX} times"
-            yield Finding((first, last), f"{words} in five minutes")
-
-
-def _windows(calls: list[Call]) -> Iterator[tuple[int, int]]:
-    for first, last in zip(calls, calls[FETCHES_MAX:], strict=False):
-        if last.at - first.at <= FETCHES_WITHIN:
-            yield first.n, last.n
+        pairs = zip(moments, moments[FETCHES_MAX:], strict=False)
+        found = next(((first.n, last.n) for first, last in pairs if last.at - first.at <= FETCHES_WITHIN), None)
+        words = "requests {} to {} fetched the same catalog more than {} times in five minutes"
+        yield Finding(found, words.format(*found, FETCHES_MAX)) if found else None

@@ -5,10 +5,11 @@ from base64 import urlsafe_b64decode
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from urllib.parse import parse_qsl
 
-from simulator.audit.clauses import Finding, Occasion, obligation
+from simulator.audit.clauses import Finding, Occasion
 from simulator.audit.client_traffic import Traffic
-from simulator.audit.readers import bearer, follows, form, header, inner, members, parameter_names, text
+from simulator.audit.readers import bearer, follows, form, header, inner, members, text
 from simulator.auth import headers as names
 from simulator.auth.signature import NONCE_BYTES_MAX, NONCE_BYTES_MIN, TIMESTAMP_BYTES_MAX
 from simulator.contract.openapi import OPENAPI, load
@@ -17,7 +18,6 @@ from simulator.wire.traffic import Call
 UNAUTHORIZED = 401
 NONCE_WINDOW = timedelta(minutes=10)
 OFF_MAX = timedelta(seconds=60)
-KEY_BYTES_MIN = 8  # a shorter secret may match any text by chance
 TOKEN_PATH = "/v2/token"  # noqa: S105  # a path
 REFUSED_KEYS = frozenset({"invalid_api_key", "hmac_not_configured", "decryption_error"})
 
@@ -30,7 +30,6 @@ _CREDENTIAL = re.compile(
 )
 
 
-@obligation
 def unique_nonces(traffic: Traffic) -> Iterator[Occasion]:
     """Compare nonces by API key. Refused requests count as well."""
     used: dict[tuple[bytes, bytes], Call] = {}
@@ -46,7 +45,6 @@ def unique_nonces(traffic: Traffic) -> Iterator[Occasion]:
             yield None
 
 
-@obligation
 def well_formed_headers(traffic: Traffic) -> Iterator[Occasion]:
     """Judge every request that has an API key."""
     for call in traffic.calls:
@@ -66,7 +64,6 @@ def _forms(call: Call) -> Iterator[tuple[str, bool]]:
     yield "X-Signature is missing or does not begin with v1=", signature.startswith(b"v1=")
 
 
-@obligation
 def clock_in_step(traffic: Traffic) -> Iterator[Occasion]:
     """Judge the timestamps that are numbers of seconds."""
     for call in traffic.calls:
@@ -81,23 +78,22 @@ def clock_in_step(traffic: Traffic) -> Iterator[Occasion]:
             yield None
 
 
-@obligation
 def no_credentials_in_query(traffic: Traffic) -> Iterator[Occasion]:
-    """Report credentials by the names of parameters, and the API key by its value."""
+    """Report credentials by the names of parameters, and the API key as a value."""
     for call in traffic.calls:
         if not call.query:
             continue
         key = header(call.headers, names.API_KEY)
-        found = sorted({name for name in parameter_names(call.query) if _CREDENTIAL.fullmatch(name)})
+        parameters = parse_qsl(call.query.decode("latin-1"), keep_blank_values=True)
+        found = sorted({name for name, _ in parameters if _CREDENTIAL.fullmatch(name)})
         if found:
             yield Finding((call.n,), f"request {call.n} has {', '.join(found)} in its query")
-        elif len(key) >= KEY_BYTES_MIN and key in call.query:
+        elif key.decode("latin-1") in (value for _, value in parameters if value):
             yield Finding((call.n,), f"request {call.n} has its API key in its query")
         else:
             yield None
 
 
-@obligation
 def refused_key_not_retried(traffic: Traffic) -> Iterator[Occasion]:
     """Report a request that the client repeats after its refusal arrived and that is refused for the same reason."""
     refused: dict[tuple[bytes, str, str, bytes, bytes], tuple[Call, str]] = {}
@@ -118,7 +114,6 @@ def refused_key_not_retried(traffic: Traffic) -> Iterator[Occasion]:
             yield None
 
 
-@obligation
 def refused_login_not_retried(traffic: Traffic) -> Iterator[Occasion]:
     """Report a user name and password that the client sends again after their refusal arrived."""
     refused: dict[tuple[str, str], Call] = {}
@@ -144,7 +139,6 @@ TOKEN_PATHS = ("/v2/token", "/v2/token/refresh")
 ACCESS = "access"
 
 
-@obligation
 def id_token_only(traffic: Traffic) -> Iterator[Occasion]:
     """Judge tokens by how they were issued, and by their claim of use."""
     issued = {
@@ -177,7 +171,6 @@ def _use(token: bytes) -> str:
     return text(members(claims), "token_use")
 
 
-@obligation
 def no_deprecated_endpoints(traffic: Traffic) -> Iterator[Occasion]:
     """Judge every request. The evidence is the first request to each deprecated endpoint."""
     found = set()
@@ -200,7 +193,6 @@ def _deprecated() -> frozenset[tuple[str, str]]:
     )
 
 
-@obligation
 def signed_not_bearer(traffic: Traffic) -> Iterator[Occasion]:
     """Report the first request that has a bearer token and no API key."""
     is_found = False

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from simulator.audit.clauses import Finding, Occasion, obligation
+from simulator.audit.clauses import Finding, Occasion
 from simulator.audit.client_traffic import BILLERS, HISTORY, Traffic
 from simulator.audit.readers import text, whole
+from simulator.audit.seen_catalog import decoded
 from simulator.wire.traffic import Call
 
 STATEMENT, DELIVERIES = "/v2/balance-statement", "/v2/balance-webhook/deliveries"
@@ -58,26 +59,22 @@ class ListPart(NamedTuple):
         return max(told, self.start + len(self.answer.data) if self.answer.data else 0)
 
 
-@obligation
 def history_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     """Compare requests whose queries differ only in `offset` and `limit`."""
     yield from _judged(_lists(traffic, HISTORY, "offset", LIMIT_MAX), "the history")
 
 
-@obligation
 def statement_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     """Compare requests whose queries differ only in `page` and `limit`."""
     yield from _judged(_lists(traffic, STATEMENT, "page", STATEMENT_LIMIT), "the statement")
 
 
-@obligation
 def biller_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     """Compare requests whose queries differ only in `page` and `limit`. Without a limit the answer is the whole
     list."""
     yield from _judged(_lists(traffic, BILLERS, "page", WHOLE), "the list of billers")
 
 
-@obligation
 def delivery_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     """Judge each cursor. A client that starts over and reads to the end has read all pages."""
     asked: dict[str, dict[str, list[ListPart]]] = defaultdict(lambda: defaultdict(list))
@@ -118,16 +115,9 @@ def _part(call: Call, start: int, length: int) -> ListPart | None:
     """Return the requested part; None for a refused request, which the client has to change first."""
     if call.status == OK:
         is_json = call.answer.lstrip()[:1] == b"{"  # otherwise compressed or not recorded
-        return ListPart(call, start, length, _decoded(call.answer)) if is_json else None
+        return ListPart(call, start, length, decoded(call.answer, ListAnswer)) if is_json else None
     is_in_vain = call.status in PASSING or call.status >= SERVER_ERRORS
     return ListPart(call, start, length, None) if is_in_vain else None
-
-
-def _decoded(answer: bytes) -> ListAnswer | None:
-    try:
-        return msgspec.json.decode(answer, type=ListAnswer)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
 
 
 def _judged(lists: Iterator[list[ListPart]], what: str) -> Iterator[Occasion]:

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from simulator.audit.clauses import Finding, Occasion, obligation
+from simulator.audit.clauses import Finding, Occasion
 from simulator.audit.client_traffic import Traffic
-from simulator.audit.readers import Order, PaymentOutcome, PaymentRequest, form, shown, text
+from simulator.audit.readers import Order, PaymentOutcome, PaymentRequest, callback_outcome, form, grouped, shown, text
 
 
-@obligation
 def refid_keeps_its_order(traffic: Traffic) -> Iterator[Occasion]:
     """A refused order (400) does not exist, so the client may correct it."""
     for (_, refid), asked in traffic.by_refid.items():
@@ -22,7 +21,7 @@ def refid_keeps_its_order(traffic: Traffic) -> Iterator[Occasion]:
                 yield Finding((created.n, one.n), text)
             elif created is not None:
                 yield None
-            if created is None and one.may_exist:
+            if created is None and one.outcome is not PaymentOutcome.REFUSED:
                 created = one
 
 
@@ -32,18 +31,15 @@ def _difference(before: PaymentRequest, after: PaymentRequest) -> str:
     return f"another {' and '.join(changed)} in request {after.n}"
 
 
-@obligation
 def new_refid_after_failure(traffic: Traffic) -> Iterator[Occasion]:
     """Report a refid that the client sends again after Failed. A re-query after a later callback is allowed (SPEC
     5.5)."""
-    callbacks: dict[str, list[datetime]] = {}
-    for notified in traffic.callbacks:
-        callbacks.setdefault(notified.refid, []).append(notified.at)
+    callbacks = grouped(traffic.callbacks, lambda one: one.refid)
     for (_, refid), asked in traffic.by_refid.items():
         failed = next((one for one in asked if one.outcome is PaymentOutcome.FAILED), None)
         if failed is None:
             continue
-        excused_from = min((at for at in callbacks.get(refid, ()) if at >= failed.at), default=None)
+        excused_from = min((one.at for one in callbacks.get(refid, ()) if one.at >= failed.at), default=None)
         again = [one for one in asked if one.follows(failed)]
         unexcused = [one for one in again if excused_from is None or one.at < excused_from]
         if unexcused:
@@ -53,7 +49,6 @@ def new_refid_after_failure(traffic: Traffic) -> Iterator[Occasion]:
             yield None
 
 
-@obligation
 def refusal_not_repeated(traffic: Traffic) -> Iterator[Occasion]:
     """Report the same order, refused again for the same reason. `Insufficient_Balance` is excused, since a deposit may
     fix it."""
@@ -84,7 +79,6 @@ INELIGIBLE = 62
 CASE_PATHS = ("/v2/transactions/check", "/v2/transactions/void")
 
 
-@obligation
 def no_double_payment(traffic: Traffic) -> Iterator[Occasion]:
     """Report an order that equals an earlier order of the last hour whose outcome the client did not know and stopped
     asking for.
@@ -126,7 +120,6 @@ def _was_known(traffic: Traffic, one: PaymentRequest, at: datetime) -> bool:
     return not traffic.sees_callbacks or traffic.knows_outcome(one.refid, by=None if one.outcome.is_open else at)
 
 
-@obligation
 def ineligible_not_retried(traffic: Traffic) -> Iterator[Occasion]:
     """Report a payment with the same product, account, biller and identity number under another refid."""
     refused: dict[tuple[str, ...], PaymentRequest] = {}
@@ -140,7 +133,6 @@ def ineligible_not_retried(traffic: Traffic) -> Iterator[Occasion]:
             yield None
 
 
-@obligation
 def cases_after_success(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the status that the client knew when it sent the request."""
     for path in CASE_PATHS:
@@ -159,11 +151,10 @@ def cases_after_success(traffic: Traffic) -> Iterator[Occasion]:
                 yield Finding((known[-1].n, call.n), f"request {call.n} is about {shown(refid)}, which was {status}")
 
 
-@obligation
 def final_status_learned(traffic: Traffic) -> Iterator[Occasion]:
     """Judge a payment when the service makes no more attempts to deliver its final callback."""
     for one in traffic.deliveries:
-        outcome = traffic.callback_outcome(one.last)
+        outcome = callback_outcome(one.last)
         if one.last.kind != "callback" or not outcome.is_final:
             continue
         refid = one.last.refid

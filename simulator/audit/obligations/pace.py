@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 from itertools import pairwise
 
-from simulator.audit.clauses import Finding, Occasion, obligation
+from simulator.audit.clauses import Finding, Occasion
 from simulator.audit.client_traffic import Rate, Traffic
-from simulator.audit.readers import PaymentOutcome, members, shown, text
+from simulator.audit.readers import PaymentOutcome, grouped, members, shown, text
 from simulator.wire.traffic import Call
 
 FORBIDDEN, UNAVAILABLE = 403, 503
@@ -17,13 +17,9 @@ RETRIES_MIN = 3
 GROWTH_MIN = 1.5
 
 
-@obligation
 def below_rate_limit(traffic: Traffic) -> Iterator[Occasion]:
     """Judge each address. If the log has lost its beginning, judge the pace of the requests that it still has."""
-    by_client: dict[str, list[Call]] = defaultdict(list)
-    for call in traffic.calls:
-        by_client[call.client].append(call)
-    for calls in by_client.values():
+    for calls in grouped(traffic.calls, lambda call: call.client).values():
         refused = (one for one in calls if one.status == FORBIDDEN)
         blocked = next((one for one in refused if text(members(one.answer), "error") == BLOCKED), None)
         if blocked is not None:
@@ -50,7 +46,6 @@ def _near(calls: list[Call], rate: Rate) -> Occasion:
     return None
 
 
-@obligation
 def back_off_on_503(traffic: Traffic) -> Iterator[Occasion]:
     """Report three or more retries of a request that all got 503 at constant intervals of the service's time."""
     runs: dict[tuple[str, str, bytes, bytes], list[Call]] = defaultdict(list)
@@ -80,7 +75,6 @@ GIVEN_UP_AFTER = timedelta(minutes=5)
 """After this time the service retries no callback any more."""
 
 
-@obligation
 def polling_pace(traffic: Traffic) -> Iterator[Occasion]:
     """Measure the pace by the service's time. Requests at the same time, such as under a manual clock, are not judged.
     The first re-query may follow the creation at once."""
@@ -97,7 +91,6 @@ def polling_pace(traffic: Traffic) -> Iterator[Occasion]:
                 yield None
 
 
-@obligation
 def polling_to_the_end(traffic: Traffic) -> Iterator[Occasion]:
     """Report a payment without a final status if the client has not asked about it for five minutes and no callback has
     reported a final status."""

@@ -4,7 +4,7 @@ are not judged."""
 import re
 from collections.abc import Iterator
 
-from simulator.audit.clauses import Finding, Occasion, obligation
+from simulator.audit.clauses import Finding, Occasion
 from simulator.audit.client_traffic import Traffic
 from simulator.audit.readers import is_accepted, is_clients_own
 from simulator.wire.traffic import Notification
@@ -13,7 +13,6 @@ TIMEOUT_US = 30_000_000
 _TIMED_OUT = re.compile(r"\bwithin [0-9]|time[d-]? ?out", re.IGNORECASE)
 
 
-@obligation
 def receiver_in_time(traffic: Traffic) -> Iterator[Occasion]:
     """Judge every attempt. Under a manual clock the simulator has a shorter timeout."""
     for one in (each for delivery in traffic.received for each in delivery.attempts):
@@ -24,7 +23,6 @@ def receiver_in_time(traffic: Traffic) -> Iterator[Occasion]:
             yield None
 
 
-@obligation
 def receiver_without_redirect(traffic: Traffic) -> Iterator[Occasion]:
     """Judge every attempt that was answered."""
     for one in (each for delivery in traffic.received for each in delivery.attempts):
@@ -33,7 +31,6 @@ def receiver_without_redirect(traffic: Traffic) -> Iterator[Occasion]:
             yield Finding((one.n,), f"{_named(one)} was answered {one.status}") if is_redirect else None
 
 
-@obligation
 def receiver_accepts(traffic: Traffic) -> Iterator[Occasion]:
     """Report a callback that no attempt delivered. Other obligations report redirects and timeouts."""
     for delivery in traffic.received:
@@ -45,7 +42,6 @@ def receiver_accepts(traffic: Traffic) -> Iterator[Occasion]:
             yield Finding(delivery.numbers, f"{_named(last)} got {answer}, and was never accepted")
 
 
-@obligation
 def forgeries_refused(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the probes that were sent."""
     for one in _probes(traffic):
@@ -53,7 +49,6 @@ def forgeries_refused(traffic: Traffic) -> Iterator[Occasion]:
             yield Finding((one.n,), f"the forgery {one.probe} was answered {one.status}") if is_accepted(one) else None
 
 
-@obligation
 def repetitions_accepted(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the probes that were sent."""
     for one in _probes(traffic):

@@ -22,7 +22,7 @@ from simulator.explore.run_verdicts import RunVerdict
 from simulator.explore.runs import Setting
 from simulator.explore.trials import Trial
 from simulator.options import LOOPBACK
-from simulator.scenario.library import merged
+from simulator.scenario.library import load_scenario
 from simulator.scenario.reading.scenario_files import is_path
 from simulator.shortened import whole_line
 
@@ -62,20 +62,21 @@ class Screen:
 
         return show
 
-    def found(self, finding: FaultFinding) -> None:
-        """Show a new finding."""
+    def failed(self, failure: FaultFinding | Once) -> None:
+        """Show a new finding, or what failed once and not again."""
         self._clear()
+        if isinstance(failure, FaultFinding):
+            self._found(failure)
+            return
+        echo(whole_line(f"no finding: {failure.text}"))
+        if failure.path is not None:
+            echo(whole_line(f"      reseller-sim replay {shlex.quote(str(failure.path))} --serve"))
+
+    def _found(self, finding: FaultFinding) -> None:
         echo(whole_line(f"FOUND {finding.text}"))
         for line in finding.lines:
             echo(whole_line(f"      {line}"))
         echo(whole_line(f"      {finding.command_line}"))
-
-    def once(self, once: Once) -> None:
-        """Show what failed once and not again."""
-        self._clear()
-        echo(whole_line(f"no finding: {once.text}"))
-        if once.path is not None:
-            echo(whole_line(f"      reseller-sim replay {shlex.quote(str(once.path))} --serve"))
 
     def end(self, report: ExplorationReport) -> None:
         """Show the result."""
@@ -192,7 +193,7 @@ def about(setting: Setting, base: Base, flags: ServerFlags, timeout_s: float | N
     """Return the inputs that all runs of a folder share, by name. With other inputs the verdicts may differ."""
     return {
         "command": [setting.command, setting.restart],
-        "scenario": [base.extends, merged(flags.scenario)],
+        "scenario": [base.extends, load_scenario(flags.scenario).document],
         "clock, start or seed": [base.clock, base.seed],
         "--timeout": timeout_s,
         "flags": [str(setting.options._replace(control_token=None)), setting.host, setting.port],

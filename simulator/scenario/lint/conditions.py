@@ -263,8 +263,7 @@ def _applies_always(item: ValueReader) -> bool:
 def _named(hiding: ValueReader, hidden: ValueReader) -> str:
     """Return the hiding rule's name and line, with the file when the files differ."""
     name = hiding["name"].text() or hiding["id"].text()
-    place = hiding.position
-    where = f"on line {place.line}" if place.source == hidden.position.source else f"in {place.source}:{place.line}"
+    where = hiding.position.seen_from(hidden.position.source)
     return f"rule {shown(name)} {where}" if name else f"the one {where}"
 
 
@@ -273,8 +272,6 @@ def lint_conditions(when: When) -> None:
     _lint(when.conditions, ())
     for branch in when.branches:
         _lint(branch.own, when.conditions)
-        if not branch.own:
-            branch.at.problem("misplaced", "this item holds always, so that 'any' has no effect; remove one of them")
 
 
 def _lint(conditions: Conditions, beside: Conditions) -> None:

@@ -1,5 +1,5 @@
 """Lint of parts without effect: counts that exclude each other, steps and replies that never come, hidden damage,
-unused timelines and inboxes."""
+unused inboxes."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -12,7 +12,6 @@ from simulator.scenario.lint.conditions import count, lint_conditions, window_of
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.nodes import Node, shown
 from simulator.scenario.reading.value_reader import ValueReader
-from simulator.scenario.sections.schedule_section import added_rules
 from simulator.scenario.sections.timelines import (
     NOT_TOLD,
     STATUSES,
@@ -127,28 +126,6 @@ def lint_idle(item: ValueReader, spoilers: Iterable[_Spoiler] = DAMAGE) -> None:
                     item[key].problem("misplaced", f"{key!r} has no effect: {spoiler.why.format(key)}", at_key=True)
 
 
-def lint_timelines(root: ValueReader) -> None:
-    """Report unused timelines, and their faulty steps. Files of timelines without payments of their own are exempt:
-    other files extend them."""
-    named = {then.text() for then in _thens(root)}
-    is_base = not any(then.position.source == root.position.source for then in _thens(root))
-    for name, entry in root["timelines"].entries():
-        lint_steps(entry)
-        if name not in named and not is_base:
-            text = f"no rule uses the timeline {shown(name)}; write 'then: {name}' in a rule of payments"
-            entry.problem("unused_timeline", text, at_key=True)
-
-
-def _thens(root: ValueReader) -> Iterator[ValueReader]:
-    """Yield every place of a timeline: in rules, in rules that the schedule adds, and in magic accounts."""
-    outcomes = [item["payments"] for _, item in root["magic"]["outcomes"].entries()]
-    added = [rule for item in root["schedule"].items() for section, rule in added_rules(item) if section == "payments"]
-    for item in (*root["payments"].items(), *added, *outcomes):
-        for branch in branches(item["then"]):
-            yield branch.then
-    yield root["magic"]["then"]
-
-
 def lint_payment(item: ValueReader, timelines: Timelines | None, usual: ValueReader | None = None) -> None:
     """Lint the timelines and callbacks of a payment rule. `usual` is the timeline of a rule without its own. Without
     `timelines`, when the scenario has errors, the effect of callbacks is not checked."""
@@ -167,30 +144,14 @@ def lint_payment(item: ValueReader, timelines: Timelines | None, usual: ValueRea
             callbacks.problem("unreachable", f"these callbacks are never sent: {why}", at_key=True)
 
 
-def lint_variants(then: ValueReader) -> None:
-    """Report equal entries of a `one_of`."""
-    seen: dict[str, ValueReader] = {}
-    for branch in branches(then):
-        if branch.entry is None or not branch.entry.is_mapping:
-            continue
-        does = {key: value for key, value in branch.entry.plain.items() if key != "weight"}
-        first = seen.setdefault(repr(does), branch.entry)
-        if first is not branch.entry:
-            text = f"this does the same as the entry on line {first.position.line}; keep one and add the weights"
-            branch.entry.problem("duplicate", text)
-
-
 def lint_inboxes(root: ValueReader) -> None:
-    """Report inboxes that no URL of the scenario names, and parts of their programs without effect."""
+    """Report inboxes that no URL of the scenario names, and windows of their replies that never come."""
     assert root.node is not None, "a document has a root"
     named = {text.removeprefix(INBOX_SCHEME) for text in _texts(root.node) if text.startswith(INBOX_SCHEME)}
     for name, entry in root["inboxes"].entries():
         if name not in named:
             hint = suggestion(name, named) or f"; send something to inbox:{name}, by a callback's or a webhook's url"
             entry.problem("unused_inbox", f"no sender is configured for the inbox {shown(name)}{hint}", at_key=True)
-        if entry["repeat"].boolean() and len(entry["replies"].items()) < 2:
-            text = "'repeat' has no effect: there are no two replies to take turns"
-            entry["repeat"].problem("misplaced", text, at_key=True)
         for item in entry["during"].items():
             if (window := window_of(item)) is not None:
                 lint_conditions(window)

@@ -40,15 +40,14 @@ def lint(document: Document, found: Iterable[Problem], scenario: Scenario | None
     for _, outcome in root["magic"]["outcomes"].entries():
         for section in DEFINITIONS:
             _lint_outcome(section, outcome[section], timelines, root["magic"]["then"])
-    idle_parts.lint_timelines(root)
+    for _, timeline in root["timelines"].entries():
+        idle_parts.lint_steps(timeline)
     idle_parts.lint_inboxes(root)
-    start.lint_schedule(root)
     for item in root["expect"].items() if scenario is not None else ():
         assert scenario is not None, "asked above"
         if item["payments"].is_mapping and item["payments"].is_valid:
             lint_products("payments", conditions.subject_of(item["payments"]), scenario)
     start.lint_secrets(root)
-    start.lint_codes(root)
     start.lint_adjustments(root)
     start.lint_network(root)
     start.lint_targets(root)
@@ -84,7 +83,6 @@ def _lint_then(section: str, item: ValueReader, timelines: Timelines | None) -> 
 def _lint_outcome(
     section: str, item: ValueReader, timelines: Timelines | None, usual: ValueReader | None = None
 ) -> None:
-    idle_parts.lint_variants(item["then"])
     if section == "payments":
         idle_parts.lint_payment(item, timelines, usual)
     if section == "faults":

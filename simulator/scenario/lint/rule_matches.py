@@ -129,10 +129,9 @@ def _lacking(possible: list[Endpoint], name: str, is_query: bool = False) -> str
     if hint := suggestion(name, {known for one in possible for known in _members(one, is_query)}):
         return text + hint
     having = sorted(str(one) for one in endpoints() if name in _members(one, is_query))
-    return f"{text}; {_some(having)} {'have' if len(having) > 1 else 'has'} it" if having else text
+    return f"{text}; {', '.join(having)} {'have' if len(having) > 1 else 'has'} it" if having else text
 
 
-NAMED_MAX = 6
 OF_PAYMENTS = ("payments", "voids", "disputes")  # rules about payments, whose amount was accepted
 
 
@@ -167,7 +166,7 @@ def _lint_sold(section: str, one: Alternative, scenario: Scenario) -> None:
         return
     above = next((each.at for each in one.whole if each.key == ABOVE_OUTSTANDING), None)
     if matched and above is not None and not any(map(BILLS.has, matched)):
-        lacks = BILLS.lacks.format(_some([each.code for each in matched]))
+        lacks = BILLS.lacks.format(", ".join([each.code for each in matched]))
         above.problem(BILLS.code, f"nothing is outstanding: {lacks}")
         return
     takes_prices = scenario.assume.get("price-amount") == "taken"
@@ -186,14 +185,10 @@ def _lint_need(need: _Need, entry: ValueReader, matched: list[Product], catalog:
             text = f"nothing matches: {need.lacks.format(value.text())}"
             value.problem(need.code, text)
     if not named and not any(map(need.has, matched)):
-        lacks = need.lacks.format(_some([one.code for one in matched])) if matched else "no product matches"
+        lacks = need.lacks.format(", ".join([one.code for one in matched])) if matched else "no product matches"
         entry.problem(need.code, f"nothing matches: {lacks}")
         return True
     return bool(lacking)
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:NAMED_MAX]) + (" and others" if len(names) > NAMED_MAX else "")
 
 
 def _lint_amount(entry: ValueReader, asked: Values, products: list[Product]) -> None:
@@ -209,7 +204,7 @@ def _lint_amount(entry: ValueReader, asked: Values, products: list[Product]) -> 
 
 def _offer(products: list[Product], sold: "list[_Sold]") -> str:
     if len(products) > 1:
-        return f"none of {_some([one.code for one in products])} is sold at it"
+        return f"none of {', '.join([one.code for one in products])} is sold at it"
     return f"{products[0].code} is sold at {sold[0]}"
 
 
@@ -234,7 +229,7 @@ class _Sold(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         parts = dict(self.admits.parts)
         if "in" in parts:
-            return _some([f"{one:f}" for one in parts["in"]]) or "no amount"
+            return ", ".join([f"{one:f}" for one in parts["in"]]) or "no amount"
         step = {1: " in whole numbers", CENT: " in whole sen"}.get(self.unit or ZERO, "")
         return f"{parts['min']:f} to {parts['max']:f}{step}" if "max" in parts else f"{parts['min']:f} and more{step}"
 

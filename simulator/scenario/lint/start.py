@@ -1,12 +1,11 @@
-"""Lint of a sandbox's initial state: short secrets, foreign currencies, blocked addresses, a schedule that changes
-nothing, network statuses that a staging never reports (SPEC 7.3), and real delays under a manual clock."""
+"""Lint of a sandbox's initial state: short secrets, foreign currencies, blocked addresses, network statuses that a
+staging never reports (SPEC 7.3), and real delays under a manual clock."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any, Final
 
-from simulator.domain.model.draw import Delay, Spread
+from simulator.domain.model.draw import Spread
 from simulator.domain.model.fault_kinds import FaultThen
 from simulator.domain.model.scenario import Limits
 from simulator.http_client.targets import reason_to_refuse
@@ -20,41 +19,6 @@ from simulator.scenario.sections.schedule_section import added_rules
 from simulator.scenario.sections.scripted_answers import fault
 from simulator.scenario.sections.timelines import branches
 from simulator.scenario.sections.times import delay
-
-Values = Mapping[str, Any]
-
-# The identifying member of each kind of item.
-SUBJECTS: Mapping[str, str] = {"settings": "reseller", "network": "product", "api_key": "key"}
-
-
-def lint_schedule(root: ValueReader) -> None:
-    """Report values in the schedule that equal the initial values, and that no other item changes."""
-    for kind, subject in SUBJECTS.items():
-        entries = [item[kind] for item in root["schedule"].items() if item[kind].is_given and item[kind].is_valid]
-        changes = Counter((entry[subject].text(), key) for entry in entries for key, _ in entry.entries())
-        for entry in entries:
-            start = _start(root, kind, entry)
-            for key, value in entry.entries():
-                is_changed = changes[entry[subject].text(), key] > 1
-                if key in start and key not in (subject, "reseller") and value.plain == start[key] and not is_changed:
-                    text = f"{key!r} is so from the start, and nothing changes it"
-                    value.problem("no_change", text, at_key=True)
-
-
-def _start(root: ValueReader, kind: str, entry: ValueReader) -> Values:
-    """Return the initial values of the item's subject by key, defaults included."""
-    if kind == "network":
-        found = root["network"][entry["product"].text()]
-        return {} if found.is_list else {"status": found.text("Healthy")}
-    resellers = root["resellers"].items()
-    reseller = next((one for one in resellers if one["code"].text() == entry["reseller"].text()), None)
-    if reseller is None:
-        return {}
-    if kind == "settings":
-        written = reseller["settings"].plain if reseller["settings"].is_mapping else {}
-        return {"require_api_key_for_topup": False, "ip_allowlist": [], **written}
-    key = next((one for one in reseller["api_keys"].items() if one["key"].text() == entry["key"].text()), None)
-    return {"state": "active", **key.plain} if key is not None else {}
 
 
 def lint_network(root: ValueReader) -> None:
@@ -70,40 +34,15 @@ def lint_network(root: ValueReader) -> None:
             status.problem("always_interrupted", text)
 
 
-FACTOR_MAX = 2
-"""The largest usual factor of a price; a larger one is probably a number of percent."""
-
-
 def lint_adjustments(root: ValueReader) -> None:
-    """Report the adjustments whose currency is foreign to the prices of their product, or whose factor is probably a
-    number of percent."""
+    """Report the adjustments whose currency is foreign to the prices of their product."""
     currencies = {item["code"].text(): item["currency"].text(MYR) for item in root["catalog"]["products"].items()}
     for code, adjustment in _adjustments(root):
         currency, known = adjustment["currency"], currencies.get(code, MYR)
-        if adjustment["type"].text() == "percentage":
-            _lint_factor(adjustment["value"])
         if currency.is_given and currency.text() not in ("", known):
             text = f"prices of {code} are in {known}: an adjustment in {currency.text()} is added without conversion"
             hint = f"; write {known}" if currency.text().upper() == known else ""
             currency.problem("foreign_currency", text + hint)
-
-
-def _lint_factor(factor: ValueReader) -> None:
-    value = factor.amount()
-    if value > FACTOR_MAX:
-        text = f"a percentage is a factor, which multiplies the price by {value}; 1.03 adds 3 %"
-        factor.problem("odd_factor", text)
-
-
-def lint_codes(root: ValueReader) -> None:
-    """Report the resellers whose code differs from another one's only by capital letters."""
-    seen: dict[str, str] = {}
-    for item in root["resellers"].items():
-        code = item["code"]
-        other = seen.setdefault(code.text().casefold(), code.text())
-        if other != code.text():
-            text = f"{code.text()!r} is another reseller than {other!r}, which differs in capitals"
-            code.problem("similar_code", text)
 
 
 def _adjustments(root: ValueReader) -> Iterator[tuple[str, ValueReader]]:
@@ -159,7 +98,6 @@ def _urls(root: ValueReader) -> Iterator[ValueReader]:
 
 NONE: Final = timedelta(0)
 SHORT: Final = timedelta(seconds=5)
-BODY_BYTES: Final = 1000
 ALTHOUGH: Final = "of real time, although the clock is manual"
 
 
@@ -186,16 +124,12 @@ def lint_fault_waits(item: ValueReader, timeout: timedelta | None) -> None:
     for branch in branches(item["then"]):
         if not branch.then.is_valid:
             continue
-        entry, pace = branch.then["delay"], branch.then["drip"]["bytes_per_second"]
+        entry = branch.then["delay"]
         waited = _waited(fault(branch.then), timeout)
         if waited > SHORT:
             virtual = "[…]" if entry.is_list or entry.is_mapping else entry.text()
             text = f"each request waits {_up_to(entry)}{waited.total_seconds():g} s {ALTHOUGH}"
             entry.problem("real_wait", f"{text}; write {{ virtual: {virtual} }} to wait none")
-        bytes_per_second = float(pace.optional_amount() or 0)
-        if bytes_per_second and BODY_BYTES / bytes_per_second > SHORT.total_seconds():
-            text = f"each {BODY_BYTES} bytes of a body take {BODY_BYTES / bytes_per_second:g} s {ALTHOUGH}"
-            pace.problem("real_wait", f"{text}; write {BODY_BYTES / SHORT.total_seconds():g} or more")
 
 
 def _waited(then: FaultThen, timeout: timedelta | None) -> timedelta:
@@ -211,15 +145,12 @@ def _up_to(entry: ValueReader) -> str:
 
 
 def _lint_reply(entry: ValueReader, timeout: timedelta) -> None:
-    longest = _longest(delay(entry)) if entry.is_valid else NONE
+    waits = delay(entry) if entry.is_valid else NONE
+    longest = waits.p99 if isinstance(waits, Spread) else waits
     if min(longest, timeout) >= SHORT:
         text = f"each message waits {_up_to(entry)}{min(longest, timeout).total_seconds():g} s {ALTHOUGH}"
         end = "; then the attempt fails, as it does at once with `disconnect: true`" if longest >= timeout else ""
         entry.problem("real_wait", f"{text}{end or '; write a shorter delay'}")
-
-
-def _longest(waits: Delay) -> timedelta:
-    return waits.p99 if isinstance(waits, Spread) else waits
 
 
 def real_waits(document: Mapping[str, Any], limits: Limits) -> list[str]:

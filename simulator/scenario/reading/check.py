@@ -11,7 +11,15 @@ import jsonschema_rs
 from simulator.contract import schemas
 from simulator.contract.files import yaml_document
 from simulator.domain.model.likeness import nearest
-from simulator.scenario.reading.nodes import SECRET_KEYS, Document, Path, ProblemReport, shown, shown_at
+from simulator.scenario.reading.nodes import (
+    HALF_LINE_CHARS,
+    SECRET_KEYS,
+    Document,
+    Path,
+    ProblemReport,
+    shown,
+    shown_at,
+)
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.yaml import flow
 from simulator.wire.payments import STATUS_NAMES
@@ -25,14 +33,6 @@ def synonyms() -> Mapping[str, frozenset[str]]:
 
 # The conditions that only faults have, in addition to the common conditions of all rules.
 FAULTS_ONLY = ("path", "method", "query", "headers", "new")
-
-# Values in a foreign notation: the key, the value's ending, and the correct notation.
-NOTES: tuple[tuple[str, str, str], ...] = (
-    ("min", "outstanding", "write more_than: outstanding"),
-    ("max", "outstanding", "only more_than takes 'outstanding'"),
-    ("weight", "%", "weights are plain numbers"),
-    ("chance", "%", "a probability is a number such as 0.1"),
-)
 
 
 def meant(wrong: str, known: Collection[str]) -> str:
@@ -62,12 +62,11 @@ _SPAN: Final = re.compile(r"([0-9]+(?:\.[0-9]{1,3})?)[ _-]*([a-z]*?)s?", re.IGNO
 def noted(key: object, value: object, wanted: str = "") -> str:
     """Return the correct notation for a value of this key, where `wanted` describes valid values; empty without a
     suggestion."""
-    found = [text for of, end, text in NOTES if of == key and isinstance(value, str) and value.endswith(end)]
     if wanted.startswith("a duration") and (span := _span(value)):
-        found.append(f"write {span}")
+        return f"; write {span}"
     if key == "chance" and isinstance(value, int) and 1 < value <= 100:
-        found.append(f"a probability is at most 1: for {value} percent write {Decimal(value) / 100:f}")
-    return "".join(f"; {text}" for text in found)
+        return f"; a probability is at most 1: for {value} percent write {Decimal(value) / 100:f}"
+    return ""
 
 
 def _span(value: object) -> str:
@@ -77,7 +76,6 @@ def _span(value: object) -> str:
     return f"{match[1]}{unit}" if match and unit else ""
 
 
-LISTED_CHARS_MAX = 150  # of what a message repeats: more would be truncated, and the suggestion after it lost
 _PAYMENT_STATUSES = frozenset(STATUS_NAMES.values())
 _STEP_KEYS = ("status", "after", "at", "requery", "sn", "pin", "note", "voucherlink", "expiry")
 
@@ -180,14 +178,10 @@ def _at(found: Any, path: list[Any]) -> dict[str, Any]:
 def _explained(error: Any, path: Path, rule: Mapping[str, Any]) -> Iterator[tuple[bool, Path, str, str]]:
     """Yield (at the key?, path, code, message) for each problem that causes a violation."""
     kind, value = error.kind.name, error.instance
-    if path[:1] == ("resellers",) and path[2:] == ("catalog", "products"):
-        text = "a reseller's catalog has the codes of products themselves, as in catalog: { RELOAD: … }"
-        yield True, path, "unknown_product", text
-        return
     match kind:
         case "additionalProperties":
-            is_step = _is_step(value, rule)
-            if is_step:
+            # a payment status where a list of statuses is expected
+            if is_step := "status" in value and "refuse" in rule.get("properties", {}):
                 yield False, path, "type", _step_message(value)
             for key in error.kind.unexpected:
                 if is_step and key in _STEP_KEYS:
@@ -276,28 +270,19 @@ def _nesting(value: object, rule: Mapping[str, Any]) -> str:
     if isinstance(value, list) and "object" in wanted and len(value) == 1 and isinstance(value[0], dict):
         return f"; write {flow(value[0])}" if _is_short(value[0]) else "; leave out the '- ' that begins it"
     if wanted == "object" and not isinstance(value, list) and (known := ", ".join(rule.get("properties", {}))):
-        return f"; its keys are {known}" if len(known) <= LISTED_CHARS_MAX else ""
+        return f"; its keys are {known}"
     return ""
 
 
 def _is_short(value: dict[str, Any]) -> bool:
     """Return True for a mapping that a message may repeat."""
     plain = not any(isinstance(member, dict | list) for member in value.values())
-    return plain and not set(SECRET_KEYS) & set(value) and len(flow(value)) <= LISTED_CHARS_MAX
-
-
-def _is_step(value: object, rule: Mapping[str, Any]) -> bool:
-    """Return True for a payment status where a list of statuses is expected."""
-    return isinstance(value, dict) and "status" in value and "refuse" in rule.get("properties", {})
+    return plain and not set(SECRET_KEYS) & set(value) and len(flow(value)) <= HALF_LINE_CHARS
 
 
 def _step_message(value: dict[str, Any]) -> str:
     if isinstance(value["status"], int):
         return "an HTTP status is answered by a rule of 'faults'; a payment has a list such as [{ status: Failed }]"
-    statuses = value["status"]
-    if isinstance(statuses, list) and len(value) == 1 and all(isinstance(status, str) for status in statuses):
-        steps = flow([{"status": status} for status in statuses])
-        return f"the statuses of a payment are a list of steps: write {steps}"
     shown_step = flow([value]) if _is_short(value) else "[{ status: … }]"
     return f"the statuses of a payment are a list: write {shown_step}"
 
@@ -313,7 +298,7 @@ def _enum_message(value: object, options: list[Any]) -> str:
     names = [shown(option).strip("'") for option in options]
     listed = ", ".join(names)
     likely = suggestion(value, names)
-    if likely and len(listed) > LISTED_CHARS_MAX:
+    if likely and len(listed) > HALF_LINE_CHARS:
         return f"{shown(value)} is not one of the {len(names)} values{likely}"
     return f"{shown(value)} is not one of {listed}{likely}"
 

@@ -27,7 +27,7 @@ from simulator.scenario.reading.nodes import (
     ScenarioError,
 )
 from simulator.scenario.reading.scenario_files import FROM_ANYWHERE, OWN_FILE, Bounds, Unreadable, read_bytes
-from simulator.scenario.reading.syntax import mistake, odd_blank
+from simulator.scenario.reading.syntax import mistake
 
 _TOO_DEEP = f"values are nested at most {DEPTH_MAX} deep"
 _PARSER_TOO_DEEP = "maximum nesting depth"  # newer versions of libyaml stop before they emit an event
@@ -124,20 +124,13 @@ class _Composer(_Builder):
         super().__init__(source, report, bounds)
         self._text = text
         self._next: Callable[[], Any]  # the parser's next event
-        self._has_odd_blank = False
 
     def document(self) -> Node:
-        """Return the only document of the text. Raises `ScenarioError` for unrecoverable problems, such as a blank that
-        YAML does not know: the structure of the text is not the intended one."""
+        """Return the only document of the text. Raises `ScenarioError` for unrecoverable problems."""
         try:
             self._next = LOADER(self._text).get_event
-            root = self._only_document()
-            if self._has_odd_blank:
-                raise ScenarioError(self._report.problems())
-            return root
+            return self._only_document()
         except yaml.YAMLError as error:
-            if self._has_odd_blank:
-                raise ScenarioError(self._report.problems()) from None
             line, column, message = self._syntax(error)
             code = "syntax"
             if _PARSER_TOO_DEEP in (getattr(error, "problem", None) or ""):
@@ -204,9 +197,6 @@ class _Composer(_Builder):
             return ""
         if not event.implicit[0]:
             return text
-        if not text.isascii() and (blank := odd_blank(text)) is not None:
-            self._report.add(position, path, "bad_text", blank[1])
-            self._has_odd_blank = True
         try:
             return scalar(text)
         except ValueError as error:

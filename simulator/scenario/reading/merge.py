@@ -110,11 +110,8 @@ def _refuse_removal(node: Node, label: Label | None, path: Path, base: Node, rep
         report.add(found.position, path, "misplaced", text)
         return
     key, text = label
-    of_section = {name: [_labels(item, (key,)) for item in _items(child(base, name))] for name in CHANGEABLE}
-    others = [name for name, labels in of_section.items() if name != section and [label] in labels]
-    known = [name for labels in of_section[section] for _, name in labels if name != text]
-    hint = f" (there is one in {' and '.join(others)})" if others else suggestion(text, known)
-    message = f"there is no inherited item in {section} with the {key} {shown(text)}{hint}"
+    known = [name for item in _items(child(base, section)) for _, name in _labels(item, (key,)) if name != text]
+    message = f"there is no inherited item in {section} with the {key} {shown(text)}{suggestion(text, known)}"
     report.add(found.position, (*path, key), "unknown_name", message)
 
 

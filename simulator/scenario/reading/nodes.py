@@ -24,7 +24,7 @@ SECRET_KEYS = ("secret", "password")
 """Keys whose values no message shows: CI may print messages, and an invalid secret is often almost right."""
 
 PROBLEMS_MAX = 100
-PLACE_CHARS_MAX = 2 * LINE_CHARS_MAX // 3  # of a problem as a line, for its place
+HALF_LINE_CHARS = LINE_CHARS_MAX // 2  # for the place of a problem, or for what its message lists or repeats
 TEXT_CHARS_MAX = 1000  # of a message, and of a file's name
 
 
@@ -43,6 +43,10 @@ class Position(msgspec.Struct, frozen=True, gc=False):
     def place(self) -> SourceLine | None:
         """Return the place as users see it; None for an object."""
         return SourceLine(one_line(self.source, TEXT_CHARS_MAX), self.line) if self.line else None
+
+    def seen_from(self, source: str) -> str:
+        """Return the place for a message about this file: its line, with the file when it is another one."""
+        return f"on line {self.line}" if self.source == source else f"in {self.source}:{self.line}"
 
 
 class Node(msgspec.Struct, eq=False, gc=False):
@@ -85,10 +89,10 @@ class Problem:
 
     def __str__(self) -> str:
         """Return a single line, without characters that could forge another problem."""
-        place, place_max = f":{self.line}:{self.column}" if self.line else "", PLACE_CHARS_MAX
-        where = one_line((self.source if self.line else self.path or self.source), 4 * place_max)
-        if len(where) > place_max:
-            where = "…" + where[1 - place_max :]
+        place = f":{self.line}:{self.column}" if self.line else ""
+        where = one_line(self.source if self.line else self.path or self.source, TEXT_CHARS_MAX)
+        if len(where) > HALF_LINE_CHARS:
+            where = "…" + where[1 - HALF_LINE_CHARS :]
         return one_line(f"{where}{place}: {self.code} {self.message}")
 
 

@@ -11,9 +11,6 @@ import jsonschema_rs
 # The maximum size of a compiled pattern and its cache; rejects `a{5000}`, realistic patterns are far below.
 COMPILED_BYTES_MAX = 512 * 1024
 
-PATTERN_CHARS_MAX = 500
-"""The maximum length of a pattern, since a megabyte compiles for a second; the schema checks the length first."""
-
 NOT_A_PATTERN = (
     "is not a regular expression of a linear-time engine (no look-around, no back-references, no huge repeats)"
 )
@@ -37,8 +34,6 @@ class Finder:
 @lru_cache(maxsize=1024)
 def finder(pattern: str) -> Finder:
     """Return a test for `pattern` anywhere in a text. Raises `ValueError`."""
-    if len(pattern) > PATTERN_CHARS_MAX:
-        raise ValueError(f"must have at most {PATTERN_CHARS_MAX} characters")
     options = jsonschema_rs.RegexOptions(size_limit=COMPILED_BYTES_MAX, dfa_size_limit=COMPILED_BYTES_MAX)
     try:
         is_valid = jsonschema_rs.Draft7Validator({"pattern": pattern}, pattern_options=options).is_valid

@@ -162,15 +162,6 @@ def read_bytes(path: FilePath, *, root: FilePath | None = None, bytes_max: int |
         raise Unreadable(_BAD_NAME) from None
 
 
-def is_file(path: FilePath) -> bool:
-    """Return True for a readable ordinary file."""
-    try:
-        read_bytes(path)
-    except Unreadable:
-        return False
-    return True
-
-
 def _refuse_linked(path: FilePath) -> None:
     """Refuse a path that has become a link since it was resolved."""
     if _real(path) != path:

@@ -7,10 +7,6 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-_BLANKS: Final = "\u00a0\u1680\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff"
-ODD_BLANK: Final = re.compile(rf"(?:^|(?<=[-:?,\[\]{{}} ]))[{_BLANKS}]|[{_BLANKS}](?=$|[:#,\]}}])", re.MULTILINE)
-"""A character that looks like a space where YAML requires a space. Inside a text it belongs to the text."""
-
 _INDENT: Final = re.compile(r" *\t")
 _VALUE: Final = re.compile(r"(?:^|[{,])\s*(?:- )*([^\s:#{\[\]}'\",][^:#]*):\s+(?=[^\s'\"\[{|>])")
 
@@ -42,9 +38,6 @@ def mistake(text: str, error: Any, loader: Any) -> Mistake | None:
         start = len(before) - (before.rfind("\n") + 1)
         return Mistake(before.count("\n") + 1, start, f"this {before[-1]!r} is never closed")
     lines, line, column = text.split("\n"), mark.line + 1, mark.column + 1
-    for number in range(max(1, line - 2), min(line, len(lines)) + 1):
-        if (found := odd_blank(lines[number - 1])) is not None:
-            return Mistake(number, *found)
     here = lines[line - 1] if line <= len(lines) else ""
     if "\t" in here and ("tab" in problem or here[column - 1 : column] == "\t"):
         tab = _INDENT.match(here)
@@ -91,15 +84,6 @@ def _above(lines: list[str], line: int) -> Mistake | None:
             return Mistake(number, start, f"a colon is missing after {text!r}")
         return None
     return None
-
-
-def odd_blank(text: str) -> tuple[int, str] | None:
-    """Return the column of a character that stands for a space, and the problem; None without such a character."""
-    found = ODD_BLANK.search(text.partition(" #")[0])
-    if found is None:
-        return None
-    kind = "no-break space" if found[0] in "\u00a0\u202f" else "space of another kind"
-    return found.start() + 1, f"a {kind} (U+{ord(found[0]):04X}) stands here; write an ordinary space"
 
 
 def _second_colon(lines: list[str], line: int, column: int) -> Mistake:

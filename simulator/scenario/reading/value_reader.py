@@ -220,9 +220,10 @@ class ValueReader(msgspec.Struct, frozen=True, eq=False, gc=False):
         return self._read(duration, value, "bad_duration") if isinstance(value, str) else None
 
     def parsed(self, read: Callable[[str], T], code: str) -> T | None:
-        """Return text parsed by `read`, whose `ValueError` is reported with `code`. None when absent."""
+        """Return text parsed by `read`, whose `ValueError` is reported with `code`. None when absent, and for a value
+        with a problem, such as a text that is longer than the schema allows."""
         value = self.node.value if self.node is not None else None
-        if value is None or isinstance(value, dict | list | bool):
+        if value is None or isinstance(value, dict | list | bool) or not self.is_valid:
             return None
         return self._read(read, self.text(), code)
 
@@ -240,16 +241,10 @@ def refuse_repeats(readers: list[ValueReader], what: str) -> None:
     for reader in readers:
         text = reader.text()
         if text and text in seen:
-            reader.problem(
-                "duplicate", f"{what} {text!r} exists already{_where(seen[text].position, reader.position.source)}"
-            )
+            first = seen[text].position
+            place = f", {first.seen_from(reader.position.source)}" if first.line else ""
+            reader.problem("duplicate", f"{what} {text!r} exists already{place}")
         seen.setdefault(text, reader)
-
-
-def _where(position: Position, source: str) -> str:
-    if not position.line:
-        return ""
-    return f", on line {position.line}" if position.source == source else f", in {position.source}:{position.line}"
 
 
 def read_object(data: object, source: str, definition: str, read: Callable[[ValueReader], T]) -> T:

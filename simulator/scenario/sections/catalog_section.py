@@ -23,6 +23,7 @@ from simulator.scenario.sections.product_forms import (
     options,
     options_for,
     price_adjustment,
+    refuse_empty_range,
     refuse_too_many,
     refuse_unknown_field,
     varies_by_account,
@@ -66,7 +67,7 @@ def product_codes(item: ValueReader, products: Mapping[str, Product]) -> tuple[s
 def product(item: ValueReader) -> Product:
     """Return a product. `fulfillment` need not repeat the definitions of the form's roles."""
     code = item["code"].text()
-    currency = item["currency"].text(MYR)
+    currency, texts = item["currency"].text(MYR), templates(item["fulfilled"], FULFILLED_TEXTS)
     forms = item["fields"].items()
     refuse_repeats([form["id"] for form in forms], "field")
     ids = [form["id"].text() for form in forms]
@@ -95,17 +96,11 @@ def product(item: ValueReader) -> Product:
         options_for=options_for(forms, code, currency),
         fields_by_account=frozenset(form["id"].text() for form in forms if varies_by_account(form)),
         fulfillment=_fulfillment(item["fulfillment"], forms, ids),
-        fulfilled=_receipt(item["fulfilled"]),
+        fulfilled=Receipt(MappingProxyType(texts), item["fulfilled"]["valid_for"].optional_duration()),
     )
-    _check_roles(forms)
-    if result.min_amount and result.max_amount and result.min_amount.amount > result.max_amount.amount:
-        item["max_amount"].problem("out_of_range", "max_amount is below min_amount")
+    refuse_repeats([form["role"] for form in forms if form["role"].text("none") != "none"], "field of the role")
+    refuse_empty_range(item, result.min_amount, result.max_amount)
     return result
-
-
-def _check_roles(forms: list[ValueReader]) -> None:
-    roles = [form["role"] for form in forms if form["role"].text("none") != "none"]
-    refuse_repeats(roles, "field of the role")
 
 
 def _fulfillment(item: ValueReader, forms: list[ValueReader], ids: list[str]) -> Fulfillment:
@@ -134,11 +129,6 @@ def _source(item: ValueReader, ids: list[str]) -> Source | None:
     if not item.is_mapping:
         return Source(from_field.text())
     return Source(from_field.text(), item["path"].text() or None, item["omit_if_empty"].boolean())
-
-
-def _receipt(item: ValueReader) -> Receipt:
-    texts = templates(item, FULFILLED_TEXTS)
-    return Receipt(MappingProxyType(texts), item["valid_for"].optional_duration())
 
 
 SHARED_ONLY = ("name", "note", "discount", "options")

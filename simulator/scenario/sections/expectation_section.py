@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from reseller_sim.formats import one_line
 from simulator.domain.model.expectations import ANY_COUNT, Count, Expectation, ExpectationKind
 from simulator.domain.model.outcomes import IDS
 from simulator.domain.model.rule_book import Magic
@@ -14,13 +15,12 @@ from simulator.domain.model.transactions import Status
 from simulator.domain.model.webhooks import BALANCE_ADDED
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.nodes import shown
-from simulator.scenario.reading.value_reader import ValueReader, text_of
+from simulator.scenario.reading.value_reader import ValueReader
 from simulator.scenario.sections.matchers import compile_when
 from simulator.scenario.sections.rule_sections import KnownCodes, check_codes, values_of, when_of
 from simulator.scenario.sections.timelines import STATUSES
+from simulator.scenario.yaml import flow
 from simulator.wire.payments import STATUS_NAMES
-
-NAME_CHARS_MAX = 200
 
 _CHANGES = ("created", "updated", "deleted")
 EVENT_TYPES = (
@@ -151,11 +151,4 @@ def _class_of(text: str) -> str:
 
 def _described(kind: ExpectationKind, about: ValueReader) -> str:
     """Return the default name of an expectation: its subject, as written."""
-    text = f"{kind.value} {_words(about.plain)}" if about.plain else kind.value
-    return text if len(text) <= NAME_CHARS_MAX else text[: NAME_CHARS_MAX - 1] + "…"
-
-
-def _words(plain: object) -> str:
-    if isinstance(plain, dict):
-        return "{" + ", ".join(f"{key}: {_words(value)}" for key, value in plain.items()) + "}"
-    return "[" + ", ".join(map(_words, plain)) + "]" if isinstance(plain, list) else text_of(plain)
+    return one_line(f"{kind.value} {flow(about.plain)}" if about.plain else kind.value)

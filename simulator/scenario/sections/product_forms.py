@@ -197,7 +197,7 @@ def _option(item: ValueReader, product_code: str, currency: str, is_pricing: boo
 
 
 def _check_option(item: ValueReader, option: Option) -> None:
-    _check_limits(item, option.min_amount, option.max_amount)
+    refuse_empty_range(item, option.min_amount, option.max_amount)
     if item["share"].is_given and not Decimal(0) <= option.share <= 1:
         item["share"].problem("out_of_range", f"a share is between 0 and 1, not {option.share}")
     if option.account_number and option.account_digits:
@@ -205,7 +205,8 @@ def _check_option(item: ValueReader, option: Option) -> None:
         item["account_digits"].problem("misplaced", text, at_key=True)
 
 
-def _check_limits(item: ValueReader, low: Money | None, high: Money | None) -> None:
+def refuse_empty_range(item: ValueReader, low: Money | None, high: Money | None) -> None:
+    """Report a maximum below the minimum."""
     if low and high and low.amount > high.amount:
         item["max_amount"].problem("out_of_range", "max_amount is below min_amount")
 
@@ -235,7 +236,7 @@ def _generated(form: ValueReader, taken: set[str]) -> list[Option]:
     if clash := taken & {str(number) for number in range(first, first + count)}:
         item.problem("duplicate", f"the option {min(clash)!r} exists already; choose another 'first'")
     low, high = money(item["min_amount"], MYR), money(item["max_amount"], MYR)
-    _check_limits(item, low, high)
+    refuse_empty_range(item, low, high)
     label, every = item["label"].text(), item["needs_ref2_every"].integer(0)
     categories = _lines(item["suggested_categories"]) or (None,)
     named = ((number, *_named(label, number)) for number in range(first, first + count))

@@ -94,9 +94,10 @@ def rule_of(section: str, item: ValueReader, rule_id: str, known: KnownCodes) ->
     thens = _thens(section, item, known)
     rule = _rule(item, rule_id, known, thens[0][1])
     if section == "faults":
-        # Neither the execution nor the body is known when a request arrives.
-        waits = any(one.after_commit for _, one in thens) or rule.per in BODY_FACTS or needs_body(_written(item))
-        rule = replace(rule, when_of_head=when_of_head(item)) if waits else rule
+        # Neither the execution nor the body is known when a request arrives, only the rest of the test.
+        written = _written(item)
+        waits = any(one.after_commit for _, one in thens) or rule.per in BODY_FACTS or needs_body(written)
+        rule = replace(rule, when_of_head=compile_when(without_body(written))) if waits else rule
     elif item["fallback"].boolean():
         rule = replace(rule, fallback=True)
     return with_variants(rule, thens)
@@ -106,11 +107,6 @@ def _thens(section: str, item: ValueReader, known: KnownCodes) -> list[tuple[int
     if section == "payments":
         return list(payment_thens(item["then"], item["callbacks"], known.timelines))
     return choices(item["then"], THENS[section])
-
-
-def when_of_head(item: ValueReader) -> When:
-    """Return the part of a rule's test that can be evaluated before the body of a request is known."""
-    return compile_when(without_body(_written(item)))
 
 
 def _rule(item: ValueReader, rule_id: str, known: KnownCodes, then: Then) -> Rule[Then]:

@@ -48,13 +48,14 @@ class Start(msgspec.Struct, frozen=True):
 def schedule(section: ValueReader, start: Start) -> tuple[Scheduled, ...]:
     """Return all items, in the order of the file."""
     items = section.items()
-    _refuse_labels(items, start)
+    _refuse_labels(section, start)
     return tuple(planned for item in items if (planned := _planned(item, items, start)) is not None)
 
 
-def added_labels(section: ValueReader) -> set[str]:
+def added_labels(section: ValueReader) -> list[ValueReader]:
     """Return the names and ids of rules that the schedule adds."""
-    return {label.text() for item in section.items() for label in _labels_added(item) if label.text()}
+    labels = (rule[key] for item in section.items() for _, rule in added_rules(item) for key in ("name", "id"))
+    return [label for label in labels if label.text()]
 
 
 def moment(entry: ValueReader) -> At:
@@ -196,19 +197,16 @@ def _reseller(wanted: ValueReader, start: Start) -> str:
     return wanted["reseller"].text()
 
 
-def _labels_added(item: ValueReader) -> list[ValueReader]:
-    return [rule[key] for _, rule in added_rules(item) for key in ("name", "id")]
-
-
-def _refuse_labels(items: list[ValueReader], start: Start) -> None:
+def _refuse_labels(section: ValueReader, start: Start) -> None:
     """Report names that are taken whenever the rule is added, and removals of rules that never exist. Otherwise the
     result depends on times, so the running sandbox decides."""
-    removed = {item["rule"]["remove"].text() for item in items}
+    removals = [item["rule"]["remove"] for item in section.items()]
+    removed = {label.text() for label in removals}
     seen = {*start.rules, *start.magic}
-    for label in (label for item in items for label in _labels_added(item)):
-        if label.text() in seen and label.text() and label.text() not in removed:
+    for label in added_labels(section):
+        if label.text() in seen and label.text() not in removed:
             label.problem("duplicate", f"there is a rule {label.text()!r} already")
         seen.add(label.text())
-    for label in (item["rule"]["remove"] for item in items):
+    for label in removals:
         if label.text() and label.text() not in seen.difference(start.magic):
             label.unknown("rule", label.text(), "in this scenario", seen.difference(start.magic))

@@ -20,10 +20,8 @@ from simulator.domain.model.rules import Fields, Text
 from simulator.scenario.reading.value_reader import ValueReader, text_of
 
 NAMES = ("refid", "trxid", "account", "product", "amount", "reseller")
-DRAWN_MAX = 64
-CHARS_MAX = 500
 _PARTS = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]|[^{}]+", re.ASCII)
-_DRAWN = re.compile(r"(digits|alnum):([0-9]{1,3})", re.ASCII)
+_DRAWN = re.compile(r"(digits|alnum):([1-9][0-9]?)", re.ASCII)
 
 
 def templates(item: ValueReader, names: Iterable[str]) -> dict[str, Text]:
@@ -57,8 +55,6 @@ def template(text: str, field_name: str) -> Template:
 
 
 def _compiled(text: str, field_name: str) -> Text:
-    if len(text) > CHARS_MAX:
-        raise ValueError(f"must have at most {CHARS_MAX} characters")
     parts: list[str | Text] = []
     drawn_before = 0
     for match in _PARTS.finditer(text):
@@ -67,8 +63,7 @@ def _compiled(text: str, field_name: str) -> Text:
     if all(isinstance(part, str) for part in parts):
         fixed = "".join(map(str, parts))
         return lambda facts: fixed
-    makers = [_constant(part) if isinstance(part, str) else part for part in parts]
-    return lambda facts: "".join([make(facts) for make in makers])
+    return lambda facts: "".join([part if isinstance(part, str) else part(facts) for part in parts])
 
 
 def _part(match: re.Match[str], field_name: str, drawn_before: int) -> str | Text:
@@ -84,31 +79,23 @@ def _part(match: re.Match[str], field_name: str, drawn_before: int) -> str | Tex
     drawn = _DRAWN.fullmatch(name)
     if drawn is None:
         known = ", ".join(f"{{{one}}}" for one in (*NAMES, "digits:N", "alnum:N"))
-        raise ValueError(f"has the unknown placeholder {whole}; known: {known}")
-    count = int(drawn[2])
-    if not 0 < count <= DRAWN_MAX:
-        raise ValueError(f"draws {count} characters; N is from 1 to {DRAWN_MAX}")
-    return _draw(draw.digits if drawn[1] == "digits" else draw.alphanumeric, count, field_name, drawn_before)
+        raise ValueError(f"has the unknown placeholder {whole}; known: {known}, with N from 1 to 99")
+    drawer: Callable[..., str] = draw.digits if drawn[1] == "digits" else draw.alphanumeric
+    length = int(drawn[2])
 
-
-def _constant(text: str) -> Text:
-    return lambda facts: text
-
-
-def _draw(drawer: Callable[..., str], count: int, field_name: str, drawn_before: int) -> Text:
-    def drawn(facts: Fields) -> str:
+    def draw_text(facts: Fields) -> str:
         # The index among the drawing placeholders makes draws within a text differ.
         identity = ("text", field_name, facts["trxid"], *((drawn_before,) if drawn_before else ()))
-        return drawer(facts["seed"], count, *identity)
+        return drawer(facts["seed"], length, *identity)
 
-    return drawn
+    return draw_text
 
 
 if TYPE_CHECKING:
     from faker import Faker
 
 # Faker has no ms_MY. Its Indonesian names are nearest to Malay names; its addresses of Malaysia are called en_MS.
-NAME_LOCALES = ("id_ID", "en_US")
+NAME_LOCALES, NAME_KINDS = ("id_ID", "en_US"), ("first_name", "last_name")
 ADDRESS_LOCALE = "en_MS"
 COMPANY_LOCALE = "en_US"
 
@@ -123,33 +110,22 @@ _SPREAD = 38_197
 @cache
 def person_pools() -> PersonPools:
     """Return the pools that account holders are drawn from."""
-    return PersonPools(tuple(map(_name_pool, NAME_LOCALES)), _streets(), _towns(), _births())
+    names = (NamePool(*(_pool(locale, kind, "person") for kind in NAME_KINDS)) for locale in NAME_LOCALES)
+    return PersonPools(tuple(names), *_addresses(), _births())
 
 
 def business(number: int) -> tuple[str, str]:
     """Return the name and address of a business. The names of any 100,000 consecutive numbers are distinct."""
-    companies, places, streets, towns = _companies(), _places(), _streets(), _towns()
+    companies = _distinct(COMPANIES, COMPANY_LOCALE, "company", "company", "person")
+    places, (streets, towns) = _distinct(PLACES, ADDRESS_LOCALE, "city", "address"), _addresses()
     place, company = divmod(number * _SPREAD % (len(companies) * len(places)), len(companies))
     street, town = number % len(streets), (number // len(streets) + number * 7) % len(towns)  # neighbours live apart
     return f"{companies[company]}, {places[place]}", f"{streets[street]}, {towns[town]}"
 
 
-def _name_pool(locale: str) -> NamePool:
-    fake = _faker(locale, "person")
-    return NamePool(_pool(fake, fake.first_name), _pool(fake, fake.last_name))
-
-
-@cache
-def _streets() -> tuple[str, ...]:
-    fake = _faker(ADDRESS_LOCALE, "address")
-    return _pool(fake, fake.street_address)
-
-
-@cache
-def _towns() -> tuple[str, ...]:
-    """Return towns with postcode and state."""
-    fake = _faker(ADDRESS_LOCALE, "address")
-    return _pool(fake, fake.city_state)
+def _addresses() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return streets, and towns with postcode and state."""
+    return _pool(ADDRESS_LOCALE, "street_address", "address"), _pool(ADDRESS_LOCALE, "city_state", "address")
 
 
 def _births() -> tuple[str, ...]:
@@ -161,31 +137,23 @@ def _births() -> tuple[str, ...]:
         born = BORN_FIRST + timedelta(days=fake.pyint(0, days))
         return f"{born:%y%m%d}{fake.pyint(1, BIRTHPLACES):02}"
 
-    return _pool(fake, birth)
+    return tuple(islice(_texts(fake, birth), POOL))
 
 
 @cache
-def _companies() -> tuple[str, ...]:
-    fake = _faker(COMPANY_LOCALE, "company", "person")
-    return _distinct(fake, fake.company, COMPANIES)
+def _pool(locale: str, kind: str, *providers: str) -> tuple[str, ...]:
+    """Return texts of this kind, a method of Faker."""
+    fake = _faker(locale, *providers)
+    return tuple(islice(_texts(fake, getattr(fake, kind)), POOL))
 
 
 @cache
-def _places() -> tuple[str, ...]:
-    fake = _faker(ADDRESS_LOCALE, "address")
-    return _distinct(fake, fake.city, PLACES)
-
-
-def _pool(fake: "Faker", make: Callable[[], str]) -> tuple[str, ...]:
-    return tuple(islice(_texts(fake, make), POOL))
-
-
-def _distinct(fake: "Faker", make: Callable[[], str], wanted: int) -> tuple[str, ...]:
-    found: dict[str, None] = {}
-    for text in _texts(fake, make):
-        found[text] = None
-        if len(found) == wanted:
-            break
+def _distinct(size: int, locale: str, kind: str, *providers: str) -> tuple[str, ...]:
+    """Return this number of different texts."""
+    fake = _faker(locale, *providers)
+    texts, found = _texts(fake, getattr(fake, kind)), dict[str, None]()
+    while len(found) < size:
+        found[next(texts)] = None
     return tuple(found)
 
 
@@ -199,6 +167,7 @@ def _texts(fake: "Faker", make: Callable[[], str]) -> Iterator[str]:
             yield text
 
 
+@cache
 def _faker(locale: str, *providers: str) -> "Faker":
     """Return a Faker with only these providers, and uniform weights: a tenth of the usual cost."""
     from faker import Faker

@@ -79,11 +79,8 @@ def spread(item: ValueReader) -> Spread | None:
         text = "the median of a distribution is above 0; write 'delay: 0s' for no delay, or a median such as 1ms"
         item["median"].problem("out_of_range", text)
     elif p99 < median:
-        text = (
-            f"p99 {item['p99'].text()} is below the median {item['median'].text()}: 99 of 100 delays are at most p99, "
-            "and only half of them are at most the median"
-        )
-        item["p99"].problem("out_of_range", text)
+        text = f"p99 {item['p99'].text()}, which 99 of 100 delays stay below, is below the median"
+        item["p99"].problem("out_of_range", f"{text} {item['median'].text()}")
     else:
         return Spread(median, p99)
     return None
