@@ -327,7 +327,7 @@ def _not_from_below(path: Path) -> set[str]:
     ("folder", "allowed"),
     [
         ("reading", {"reading", "yaml"}),  # messages quote YAML
-        ("sections", {"reading", "sections"}),
+        ("sections", {"reading", "sections", "yaml"}),
         ("lint", {"reading", "sections", "build", "lint"}),
     ],
 )

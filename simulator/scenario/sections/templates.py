@@ -167,7 +167,6 @@ def _texts(fake: "Faker", make: Callable[[], str]) -> Iterator[str]:
             yield text
 
 
-@cache
 def _faker(locale: str, *providers: str) -> "Faker":
     """Return a Faker with only these providers, and uniform weights: a tenth of the usual cost."""
     from faker import Faker
