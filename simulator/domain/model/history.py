@@ -5,7 +5,8 @@ thousand payments.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import IntEnum, auto
@@ -38,36 +39,35 @@ class Total(msgspec.Struct, gc=False):
 
 
 class DatedRecords(Generic[Record, Kind]):
-    """Records in order of time, with totals by kind for each of the service's days (GMT+8) that has records."""
+    """Records in order of time, with totals by kind for each of the service's days (GMT+8) that has records.
+    `kind_of` returns the current kind of a record."""
 
-    __slots__ = ("_end", "_ordinals", "_starts", "_totals", "records")
+    __slots__ = ("_end", "_kind_of", "_ordinals", "_starts", "_totals", "records")
 
-    def __init__(self) -> None:
+    def __init__(self, kind_of: Callable[[Record], Kind]) -> None:
         self.records: list[Record] = []
+        self._kind_of = kind_of
         self._ordinals: list[int] = []  # of the days, in order
         self._starts: list[int] = []  # the place of the first record of each day
-        self._totals: list[dict[Kind, Total]] = []  # of each day
+        self._totals: list[defaultdict[Kind, Total]] = []  # of each day
         self._end = datetime.min.replace(tzinfo=UTC)  # of the latest day
 
-    def append(self, record: Record, at: datetime) -> None:
-        """Append a record. Times never decrease."""
+    def append(self, record: Record, at: datetime, kind: Kind) -> Total:
+        """Append a record, and return the total of its day and kind, to be changed. Times never decrease."""
         if at >= self._end:
             local = at.astimezone(SERVICE_ZONE)
             self._end = local.replace(hour=0, minute=0, second=0, microsecond=0) + DAY
             self._ordinals.append(local.toordinal())
             self._starts.append(len(self.records))
-            self._totals.append({})
+            self._totals.append(defaultdict(Total))
         self.records.append(record)
+        return self._totals[-1][kind]
 
-    def total(self, kind: Kind, place: int = -1) -> Total:
+    def total(self, kind: Kind, place: int) -> Total:
         """Return the total of a kind for the day of the record at `place`, to be changed."""
-        totals = self._totals[-1 if place < 0 else bisect_right(self._starts, place) - 1]
-        found = totals.get(kind)
-        if found is None:
-            found = totals[kind] = Total()
-        return found
+        return self._totals[bisect_right(self._starts, place) - 1][kind]
 
-    def between(self, first: date, last: date) -> tuple[range, list[dict[Kind, Total]]]:
+    def between(self, first: date, last: date) -> tuple[range, list[defaultdict[Kind, Total]]]:
         """Return the places of the records from the day `first` to `last`, inclusive, and the totals of each day."""
         begin, end = bisect_left(self._ordinals, first.toordinal()), bisect_right(self._ordinals, last.toordinal())
         starts = (*self._starts, len(self.records))
@@ -77,23 +77,22 @@ class DatedRecords(Generic[Record, Kind]):
         """Yield the kinds of the records of each day."""
         return (kind for totals in self._totals for kind in totals)
 
-
-def page_of(
-    records: Sequence[Record],
-    places: range,
-    matches: Callable[[Record], bool] | None,
-    offset: int,
-    limit: int,
-    *,
-    newest_first: bool,
-) -> list[Record]:
-    """Return `limit` records that match, after the first `offset`, in the requested order. Without `matches`, all
-    match."""
-    in_order = places[::-1] if newest_first else places
-    if matches is None:
-        return [records[place] for place in in_order[offset : offset + limit]]
-    found = filter(matches, map(records.__getitem__, in_order))
-    return list(islice(found, offset, offset + limit))
+    def find(
+        self, first: date, last: date, wants: Callable[[Kind], bool], offset: int, limit: int, *, newest_first: bool
+    ) -> tuple[list[Record], defaultdict[Kind, Total]]:
+        """Return `limit` records of these days and the wanted kinds after the first `offset`, in the requested order,
+        and the totals of the whole search by kind."""
+        places, days = self.between(first, last)
+        totals: defaultdict[Kind, Total] = defaultdict(Total)
+        for of_day in days:
+            for kind in filter(wants, of_day):
+                totals[kind].add(of_day[kind].count, of_day[kind].amount, of_day[kind].price)
+        count = sum(total.count for total in totals.values())
+        in_order = map(self.records.__getitem__, places[::-1] if newest_first else places)
+        if offset >= count:
+            return [], totals
+        matching = in_order if count == len(places) else (one for one in in_order if wants(self._kind_of(one)))
+        return list(islice(matching, offset, offset + limit)), totals
 
 
 class HistoryStatus(IntEnum):
@@ -114,7 +113,7 @@ HISTORY_STATUSES: Mapping[Status, HistoryStatus] = {
 }
 
 SUCCESSFUL = HistoryStatus.SUCCESSFUL  # member access on the enum runs Python code
-ALL_STATUSES = frozenset(HistoryStatus)
+ProductStatus = tuple[str, HistoryStatus]
 
 
 class HistoryQuery(msgspec.Struct, frozen=True):
@@ -123,22 +122,13 @@ class HistoryQuery(msgspec.Struct, frozen=True):
 
     first: date
     last: date
-    statuses: frozenset[HistoryStatus] = ALL_STATUSES
+    statuses: frozenset[HistoryStatus] = frozenset(HistoryStatus)
     product: str = ""
     account: str = ""
 
-    @property
-    def is_by_day_alone(self) -> bool:
-        """Return whether the query asks for all transactions of its days."""
-        return not (self.product or self.account) and self.statuses == ALL_STATUSES
-
-    def matches(self, transaction: Transaction) -> bool:
-        """Return whether the query includes a transaction of its days."""
-        return (
-            self.account in ("", transaction.account)
-            and self.product in ("", transaction.product)
-            and HISTORY_STATUSES[transaction.results[-1].status] in self.statuses
-        )
+    def wants(self, kind: ProductStatus) -> bool:
+        """Return whether the query includes transactions of this product with this status."""
+        return self.product in ("", kind[0]) and kind[1] in self.statuses
 
 
 class Figures(msgspec.Struct, frozen=True):
@@ -149,7 +139,8 @@ class Figures(msgspec.Struct, frozen=True):
     price: Decimal
 
 
-ProductStatus = tuple[str, HistoryStatus]
+def _kind_of(transaction: Transaction) -> ProductStatus:
+    return transaction.product, HISTORY_STATUSES[transaction.results[-1].status]
 
 
 class History:
@@ -159,7 +150,7 @@ class History:
     __slots__ = ("_by_day", "processing", "transactions")
 
     def __init__(self) -> None:
-        self._by_day: DatedRecords[Transaction, ProductStatus] = DatedRecords()
+        self._by_day: DatedRecords[Transaction, ProductStatus] = DatedRecords(_kind_of)
         self.transactions = self._by_day.records
         self.processing = 0
 
@@ -169,10 +160,11 @@ class History:
     def add(self, transaction: Transaction) -> None:
         """Add a new transaction."""
         transaction.place = len(self.transactions)
-        self._by_day.append(transaction, transaction.created)
         status = transaction.results[-1].status
         self.processing += status is PROCESSING
-        self._count(transaction, HISTORY_STATUSES[status], 1)
+        kind = HISTORY_STATUSES[status]
+        total = self._by_day.append(transaction, transaction.created, (transaction.product, kind))
+        _add(total, transaction, kind, 1)
 
     def change_status(self, transaction: Transaction) -> None:
         """Count a transaction by its latest status instead of the previous status."""
@@ -180,11 +172,9 @@ class History:
         self.processing += (after is PROCESSING) - (before is PROCESSING)
         old, new = HISTORY_STATUSES[before], HISTORY_STATUSES[after]
         if old is not new:
-            self._count(transaction, old, -1)
-            self._count(transaction, new, 1)
-
-    def _count(self, transaction: Transaction, status: HistoryStatus, sign: int) -> None:
-        _add(self._by_day.total((transaction.product, status), transaction.place), transaction, status, sign)
+            for status, sign in ((old, -1), (new, 1)):
+                total = self._by_day.total((transaction.product, status), transaction.place)
+                _add(total, transaction, status, sign)
 
     def products(self) -> list[str]:
         """Return the codes of all products ever paid, in the order of their first payment."""
@@ -194,23 +184,14 @@ class History:
         self, wanted: HistoryQuery, offset: int, limit: int, *, newest_first: bool = True
     ) -> tuple[list[Transaction], Figures]:
         """Return `limit` transactions after the first `offset`, and the totals of the whole search."""
-        places, days = self._by_day.between(wanted.first, wanted.last)
+        days = (wanted.first, wanted.last)
         if wanted.account:
+            places, _ = self._by_day.between(*days)
             of_days = self.transactions[places.start : places.stop]
-            found = [one for one in of_days if one.account == wanted.account and wanted.matches(one)]
-            figures = figures_of(found)
-            page = page_of(found, range(len(found)), None, offset, limit, newest_first=newest_first)
-            return page, figures
-        figures = _summed(
-            (status, total)
-            for of_day in days
-            for (product, status), total in of_day.items()
-            if wanted.product in ("", product) and status in wanted.statuses
-        )
-        if offset >= sum(figures.counts.values()):
-            return [], figures
-        matches = None if wanted.is_by_day_alone else wanted.matches
-        return page_of(self.transactions, places, matches, offset, limit, newest_first=newest_first), figures
+            found = [one for one in of_days if one.account == wanted.account and wanted.wants(_kind_of(one))]
+            return (found[::-1] if newest_first else found)[offset : offset + limit], figures_of(found)
+        page, totals = self._by_day.find(*days, wanted.wants, offset, limit, newest_first=newest_first)
+        return page, _summed((status, total) for (_, status), total in totals.items())
 
 
 def figures_of(transactions: Iterable[Transaction]) -> Figures:

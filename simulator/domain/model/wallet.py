@@ -9,7 +9,7 @@ from operator import attrgetter
 
 import msgspec
 
-from simulator.domain.model.history import DatedRecords, Total, page_of
+from simulator.domain.model.history import DatedRecords, Total
 from simulator.domain.model.money import ZERO
 
 
@@ -25,7 +25,6 @@ class EntryType(StrEnum):
 
 
 DEPOSIT, TRANSACTION, REFUND = EntryType.DEPOSIT, EntryType.TRANSACTION, EntryType.REFUND
-ALL_TYPES = frozenset(EntryType)
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -50,7 +49,7 @@ class Wallet:
     def __init__(self, opening: Decimal) -> None:
         self.opening = opening
         self.balance = opening
-        self._by_day: DatedRecords[Entry, EntryType] = DatedRecords()
+        self._by_day: DatedRecords[Entry, EntryType] = DatedRecords(attrgetter("type"))
         self.entries = self._by_day.records
         self.threshold = ZERO
 
@@ -63,13 +62,15 @@ class Wallet:
         entry = Entry(
             id=len(entries) + 1, at=now, type=type_, amount=amount, balance=balance, remarks=remarks, trxid=trxid
         )
-        self._append(entry)
+        total = self._by_day.append(entry, now, type_)
+        total.count += 1
+        total.amount += amount
         return entry
 
     def restore(self, entries: list[Entry], threshold: Decimal) -> None:
         """Replace the entries and the threshold; the balance is that after the last entry."""
         for entry in entries:
-            self._append(entry)
+            self._by_day.append(entry, entry.at, entry.type).add(1, entry.amount)
         self.threshold = threshold
         self.balance = entries[-1].balance if entries else self.opening
 
@@ -89,24 +90,13 @@ class Wallet:
     ) -> tuple[list[Entry], Mapping[EntryType, Total]]:
         """Return `limit` entries of these days and types after the first `offset`, and the totals of the whole search
         by type."""
-        places, days = self._by_day.between(first, last)
-        totals = {type_: Total() for type_ in EntryType}
-        for of_day in days:
-            for type_ in types & of_day.keys():
-                totals[type_].add(of_day[type_].count, of_day[type_].amount)
-        if offset >= sum(each.count for each in totals.values()):
-            return [], totals
-        matches = None if types == ALL_TYPES else lambda entry: entry.type in types
-        return page_of(self.entries, places, matches, offset, limit, newest_first=newest_first), totals
+        page, totals = self._by_day.find(first, last, types.__contains__, offset, limit, newest_first=newest_first)
+        return page, {type_: totals[type_] for type_ in EntryType}
 
     def newest_first(self, type_: EntryType | None, count: int) -> Iterator[Entry]:
         """Yield the entries among the first `count` that have this type, or all of them, latest first."""
         in_order = map(self.entries.__getitem__, range(count - 1, -1, -1))
         return in_order if type_ is None else (entry for entry in in_order if entry.type is type_)
-
-    def _append(self, entry: Entry) -> None:
-        self._by_day.append(entry, entry.at)
-        self._by_day.total(entry.type).add(1, entry.amount)
 
 
 POINTS_MAX = 300

@@ -8,10 +8,9 @@ TIMES = ("2026-11-01T00:00:00", "2026-11-01T23:59:59.999999", "2026-11-02T00:00:
 
 
 def test_records_are_found_and_added_up_by_the_day_of_the_service() -> None:
-    records: DatedRecords[str, str] = DatedRecords()
+    records: DatedRecords[str, str] = DatedRecords(lambda record: "kind")
     for place, at in enumerate(TIMES):
-        records.append(at, datetime.fromisoformat(f"{at}+08:00"))
-        records.total("kind").add(place + 1)
+        records.append(at, datetime.fromisoformat(f"{at}+08:00"), "kind").add(place + 1)
     records.total("other", 1).add(7)
     first, second, fourth, fifth, sixth = (date(2026, 11, day) for day in (1, 2, 4, 5, 6))
     for begin, end, places, counts in (

@@ -18,7 +18,7 @@ from simulator.domain.model.money import cents, decimal_text, is_bounded, is_who
 from simulator.domain.model.resellers import KeyState
 from simulator.domain.model.scenario import ResellerStart
 from simulator.domain.model.schedule import Scheduled
-from simulator.domain.model.wallet import ALL_TYPES, EntryType, Wallet
+from simulator.domain.model.wallet import EntryType, Wallet
 from tests.support.worlds import (
     START,
     fire_due,
@@ -285,7 +285,7 @@ def test_a_wallet_is_restored_with_its_threshold_and_the_last_balance() -> None:
     restored.restore([first, second], Decimal(6))
     assert (restored.balance, restored.threshold) == (Decimal(13), Decimal(6))
     assert (restored.entry(1), restored.entry(2), first.id, second.id) == (first, second, 1, 2)
-    days = START.date(), START.date(), ALL_TYPES, 0, 9
+    days = START.date(), START.date(), frozenset(EntryType), 0, 9
     assert (
         restored.find(*days)
         == wallet.find(*days)
