@@ -26,36 +26,51 @@ class ConnectionEnd(StrEnum):
     GONE = "gone"  # the client had left
 
 
-class DomainOutcome(StrEnum):
-    """Outcomes that the domain counts as they happen; the value is the outcome's id. A payment counts once for each of
-    its outcomes."""
+_PAYMENTS, _CALLBACKS, _WEBHOOKS, _CASES = "payments", "callbacks", "webhooks", "voids and disputes"
+_REFUSALS, _BILLS, _AUTH, _LIMITS, _HTTP = "refused payments", "bills", "authentication", "limits", "HTTP"
 
-    SUCCESSFUL_AFTER_PROCESSING = "payment-successful-after-processing"
-    SUCCESSFUL_AT_ONCE = "payment-successful-at-once"
-    FAILED_AFTER_ACCEPTED = "payment-failed-after-accepted"
-    FAILED_AFTER_PROCESSING = "payment-failed-after-processing"
-    FAILED_AT_ONCE = "payment-failed-at-once"
-    REFUNDED = "payment-refunded"
-    STUCK = "payment-stuck"
-    REQUERIED = "payment-requeried"
-    CALLBACK_DELIVERED = "callback-delivered"
-    CALLBACK_RETRIED = "callback-retried"
-    CALLBACK_DELIVERED_LATE = "callback-delivered-after-retry"
-    CALLBACK_FAILED = "callback-failed"
-    CALLBACK_DUPLICATED = "callback-duplicated"
-    CALLBACK_DROPPED = "callback-dropped"
-    CALLBACKS_REVERSED = "callbacks-reversed"
-    CALLBACK_STALE = "callback-stale"
-    WEBHOOK_DELIVERED = "webhook-delivered"
-    WEBHOOK_RETRIED = "webhook-retried"
-    WEBHOOK_FAILED = "webhook-failed"
-    WEBHOOK_REPLAYED = "webhook-replayed"
-    REPLAY_REFUSED = "replay-refused"
-    VOID_TAKEN = "void-taken"
-    VOID_REFUSED = "void-refused"
-    VOID_REFUSED_LATER = "void-refused-later"
-    DISPUTE_TAKEN = "dispute-taken"
-    DISPUTE_REFUSED = "dispute-refused"
+# The groups of outcomes, in the order of reports.
+_GROUPS = (_PAYMENTS, _REFUSALS, _CASES, _BILLS, _CALLBACKS, _WEBHOOKS, _AUTH, _LIMITS, _HTTP)
+
+
+class DomainOutcome(StrEnum):
+    """Outcomes that the domain counts as they happen; the value is the outcome's id, followed by its group and its
+    text. A payment counts once for each of its outcomes."""
+
+    group: str
+    text: str
+
+    def __new__(cls, id_: str, group: str, text: str) -> "DomainOutcome":
+        member = str.__new__(cls, id_)
+        member._value_, member.group, member.text = id_, group, text
+        return member
+
+    SUCCESSFUL_AFTER_PROCESSING = "payment-successful-after-processing", _PAYMENTS, "Accepted, Processing, then success"
+    SUCCESSFUL_AT_ONCE = "payment-successful-at-once", _PAYMENTS, "success in the first answer"
+    FAILED_AFTER_ACCEPTED = "payment-failed-after-accepted", _PAYMENTS, "Failed after Accepted"
+    FAILED_AFTER_PROCESSING = "payment-failed-after-processing", _PAYMENTS, "Failed after Processing"
+    FAILED_AT_ONCE = "payment-failed-at-once", _PAYMENTS, "Failed in the first answer"
+    REFUNDED = "payment-refunded", _PAYMENTS, "Refund after a success"
+    STUCK = "payment-stuck", _PAYMENTS, "Processing (or Accepted) for ever"
+    REQUERIED = "payment-requeried", _PAYMENTS, "asked for again before it was settled"
+    CALLBACK_DELIVERED = "callback-delivered", _CALLBACKS, "a callback that was delivered"
+    CALLBACK_RETRIED = "callback-retried", _CALLBACKS, "a callback that was tried again"
+    CALLBACK_DELIVERED_LATE = "callback-delivered-after-retry", _CALLBACKS, "a callback that was delivered by a retry"
+    CALLBACK_FAILED = "callback-failed", _CALLBACKS, "a callback that failed for good"
+    CALLBACK_DUPLICATED = "callback-duplicated", _CALLBACKS, "duplicate callbacks"
+    CALLBACK_DROPPED = "callback-dropped", _CALLBACKS, "a callback that never came"
+    CALLBACKS_REVERSED = "callbacks-reversed", _CALLBACKS, "callbacks in reverse order"
+    CALLBACK_STALE = "callback-stale", _CALLBACKS, "an earlier status sent again after a later status"
+    WEBHOOK_DELIVERED = "webhook-delivered", _WEBHOOKS, "a webhook that was delivered"
+    WEBHOOK_RETRIED = "webhook-retried", _WEBHOOKS, "a webhook that was tried again"
+    WEBHOOK_FAILED = "webhook-failed", _WEBHOOKS, "a webhook that failed for good"
+    WEBHOOK_REPLAYED = "webhook-replayed", _WEBHOOKS, "a replay"
+    REPLAY_REFUSED = "replay-refused", _WEBHOOKS, "a refused replay"
+    VOID_TAKEN = "void-taken", _CASES, "a void that was taken"
+    VOID_REFUSED = "void-refused", _CASES, "a refused void"
+    VOID_REFUSED_LATER = "void-refused-later", _CASES, "a void that was taken and refused by the biller after all"
+    DISPUTE_TAKEN = "dispute-taken", _CASES, "a dispute that was taken"
+    DISPUTE_REFUSED = "dispute-refused", _CASES, "a refused dispute"
 
     __hash__ = str.__hash__  # the enum's own is slow Python code, and every callback hashes one
 
@@ -84,8 +99,8 @@ class AnswerKind(NamedTuple):
     ending: str
 
 
-class KnownOutcome(msgspec.Struct, frozen=True):
-    """A known outcome. Without a test of answers, the domain counts it."""
+class OutcomeRow(msgspec.Struct, frozen=True):
+    """A known outcome, as reports show it. Without a test of answers, the domain counts it."""
 
     id: str
     group: str
@@ -93,7 +108,7 @@ class KnownOutcome(msgspec.Struct, frozen=True):
     of_answer: Callable[[AnswerKind], bool] | None = None
 
 
-def _has_error(*errors: str) -> Callable[[AnswerKind], bool]:
+def _error(*errors: str) -> Callable[[AnswerKind], bool]:
     return lambda answered: answered.error in errors
 
 
@@ -102,7 +117,7 @@ def _status(low: int, high: int) -> Callable[[AnswerKind], bool]:
     return lambda answered: low <= answered.status <= high and answered.ending in sent
 
 
-def _has_ending(ending: ConnectionEnd) -> Callable[[AnswerKind], bool]:
+def _ending(ending: ConnectionEnd) -> Callable[[AnswerKind], bool]:
     return lambda answered: answered.ending == ending
 
 
@@ -110,69 +125,41 @@ def _bill(status: int) -> Callable[[AnswerKind], bool]:
     return lambda answered: answered.path == BILLS_PATH and answered.status == status
 
 
-def _answer(id_: str, group: str, text: str, of_answer: Callable[[AnswerKind], bool]) -> KnownOutcome:
-    return KnownOutcome(id_, group, text, of_answer=of_answer)
-
-
-_PAYMENTS = "payments"
-_CALLBACKS, _REFUSALS, _CASES = "callbacks", "refused payments", "voids and disputes"
-_AUTH, _LIMITS = "authentication", "limits"
-
-OUTCOMES: tuple[KnownOutcome, ...] = (
-    KnownOutcome(DomainOutcome.SUCCESSFUL_AFTER_PROCESSING, _PAYMENTS, "Accepted, Processing, then success"),
-    KnownOutcome(DomainOutcome.SUCCESSFUL_AT_ONCE, _PAYMENTS, "success in the first answer"),
-    KnownOutcome(DomainOutcome.FAILED_AFTER_ACCEPTED, _PAYMENTS, "Failed after Accepted"),
-    KnownOutcome(DomainOutcome.FAILED_AFTER_PROCESSING, _PAYMENTS, "Failed after Processing"),
-    KnownOutcome(DomainOutcome.FAILED_AT_ONCE, _PAYMENTS, "Failed in the first answer"),
-    KnownOutcome(DomainOutcome.REFUNDED, _PAYMENTS, "Refund after a success"),
-    KnownOutcome(DomainOutcome.STUCK, _PAYMENTS, "Processing (or Accepted) for ever"),
-    KnownOutcome(DomainOutcome.REQUERIED, _PAYMENTS, "asked for again before it was settled"),
-    _answer("insufficient-balance", _REFUSALS, "Insufficient_Balance", _has_error(Reason.BALANCE)),
-    _answer("invalid-product", _REFUSALS, "Invalid_Product", _has_error(Reason.PRODUCT)),
-    _answer("invalid-account", _REFUSALS, "Invalid_Account", _has_error(Reason.ACCOUNT)),
-    _answer("invalid-extras", _REFUSALS, "Invalid_Extras", _has_error(Reason.EXTRAS)),
-    _answer("invalid-denomination", _REFUSALS, "Invalid_Denomination", _has_error(Reason.DENOMINATION)),
-    _answer("invalid-request", _REFUSALS, "Invalid_Request", _has_error(Reason.REQUEST)),
-    _answer("invalid-plan-code", _REFUSALS, "a plan code that does not fit", _has_error(*PLAN_REASONS)),
-    KnownOutcome(DomainOutcome.VOID_TAKEN, _CASES, "a void that was taken"),
-    KnownOutcome(DomainOutcome.VOID_REFUSED, _CASES, "a refused void"),
-    KnownOutcome(DomainOutcome.VOID_REFUSED_LATER, _CASES, "a void that was taken and refused by the biller after all"),
-    KnownOutcome(DomainOutcome.DISPUTE_TAKEN, _CASES, "a dispute that was taken"),
-    KnownOutcome(DomainOutcome.DISPUTE_REFUSED, _CASES, "a refused dispute"),
-    _answer("case-of-unknown-transaction", _CASES, "400 for an unknown transaction", _has_error("unknown_transaction")),
-    _answer("bill-found", "bills", "a bill", _bill(200)),
-    _answer("bill-refused", "bills", "a bill that cannot be looked up", _bill(400)),
-    KnownOutcome(DomainOutcome.CALLBACK_DELIVERED, _CALLBACKS, "a callback that was delivered"),
-    KnownOutcome(DomainOutcome.CALLBACK_RETRIED, _CALLBACKS, "a callback that was tried again"),
-    KnownOutcome(DomainOutcome.CALLBACK_DELIVERED_LATE, _CALLBACKS, "a callback that was delivered by a retry"),
-    KnownOutcome(DomainOutcome.CALLBACK_FAILED, _CALLBACKS, "a callback that failed for good"),
-    KnownOutcome(DomainOutcome.CALLBACK_DUPLICATED, _CALLBACKS, "duplicate callbacks"),
-    KnownOutcome(DomainOutcome.CALLBACK_DROPPED, _CALLBACKS, "a callback that never came"),
-    KnownOutcome(DomainOutcome.CALLBACKS_REVERSED, _CALLBACKS, "callbacks in reverse order"),
-    KnownOutcome(DomainOutcome.CALLBACK_STALE, _CALLBACKS, "an earlier status sent again after a later status"),
-    KnownOutcome(DomainOutcome.WEBHOOK_DELIVERED, "webhooks", "a webhook that was delivered"),
-    KnownOutcome(DomainOutcome.WEBHOOK_RETRIED, "webhooks", "a webhook that was tried again"),
-    KnownOutcome(DomainOutcome.WEBHOOK_FAILED, "webhooks", "a webhook that failed for good"),
-    KnownOutcome(DomainOutcome.WEBHOOK_REPLAYED, "webhooks", "a replay"),
-    KnownOutcome(DomainOutcome.REPLAY_REFUSED, "webhooks", "a refused replay"),
-    _answer("invalid-signature", _AUTH, "401 invalid_signature", _has_error("invalid_signature")),
-    _answer("invalid-api-key", _AUTH, "401 invalid_api_key", _has_error("invalid_api_key")),
-    _answer("timestamp-expired", _AUTH, "401 timestamp_expired", _has_error("timestamp_expired")),
-    _answer("nonce-reused", _AUTH, "401 nonce_reused", _has_error("nonce_reused")),
-    _answer("nonce-service-down", _AUTH, "503 nonce_service_unavailable", _has_error("nonce_service_unavailable")),
-    _answer("ip-blocked", _LIMITS, "403 ip_blocked", _has_error("ip_blocked")),
-    _answer("ip-not-allowed", _LIMITS, "403 ip_not_allowed", _has_error("ip_not_allowed")),
-    _answer("api-key-required", _LIMITS, "403 api_key_required", _has_error("api_key_required")),
-    _answer("connection-closed", "HTTP", "a connection closed without an answer", _has_ending(ConnectionEnd.ABORTED)),
-    _answer("answer-cut", "HTTP", "an answer cut in the middle", _has_ending(ConnectionEnd.CUT)),
-    _answer("status-400", "HTTP", "400", _status(400, 400)),
-    _answer("status-401", "HTTP", "401", _status(401, 401)),
-    _answer("status-403", "HTTP", "403", _status(403, 403)),
-    _answer("status-404", "HTTP", "404", _status(404, 404)),
-    _answer("status-429", "HTTP", "429", _status(429, 429)),
-    _answer("status-500", "HTTP", "500, 501 or 502", _status(500, 502)),
-    _answer("status-503", "HTTP", "503", _status(503, 503)),
-    _answer("status-504", "HTTP", "504", _status(504, 504)),
+_ANSWERED = (
+    OutcomeRow("insufficient-balance", _REFUSALS, "Insufficient_Balance", _error(Reason.BALANCE)),
+    OutcomeRow("invalid-product", _REFUSALS, "Invalid_Product", _error(Reason.PRODUCT)),
+    OutcomeRow("invalid-account", _REFUSALS, "Invalid_Account", _error(Reason.ACCOUNT)),
+    OutcomeRow("invalid-extras", _REFUSALS, "Invalid_Extras", _error(Reason.EXTRAS)),
+    OutcomeRow("invalid-denomination", _REFUSALS, "Invalid_Denomination", _error(Reason.DENOMINATION)),
+    OutcomeRow("invalid-request", _REFUSALS, "Invalid_Request", _error(Reason.REQUEST)),
+    OutcomeRow("invalid-plan-code", _REFUSALS, "a plan code that does not fit", _error(*PLAN_REASONS)),
+    OutcomeRow("case-of-unknown-transaction", _CASES, "400 for an unknown transaction", _error("unknown_transaction")),
+    OutcomeRow("bill-found", _BILLS, "a bill", _bill(200)),
+    OutcomeRow("bill-refused", _BILLS, "a bill that cannot be looked up", _bill(400)),
+    OutcomeRow("invalid-signature", _AUTH, "401 invalid_signature", _error("invalid_signature")),
+    OutcomeRow("invalid-api-key", _AUTH, "401 invalid_api_key", _error("invalid_api_key")),
+    OutcomeRow("timestamp-expired", _AUTH, "401 timestamp_expired", _error("timestamp_expired")),
+    OutcomeRow("nonce-reused", _AUTH, "401 nonce_reused", _error("nonce_reused")),
+    OutcomeRow("nonce-service-down", _AUTH, "503 nonce_service_unavailable", _error("nonce_service_unavailable")),
+    OutcomeRow("ip-blocked", _LIMITS, "403 ip_blocked", _error("ip_blocked")),
+    OutcomeRow("ip-not-allowed", _LIMITS, "403 ip_not_allowed", _error("ip_not_allowed")),
+    OutcomeRow("api-key-required", _LIMITS, "403 api_key_required", _error("api_key_required")),
+    OutcomeRow("connection-closed", _HTTP, "a connection closed without an answer", _ending(ConnectionEnd.ABORTED)),
+    OutcomeRow("answer-cut", _HTTP, "an answer cut in the middle", _ending(ConnectionEnd.CUT)),
+    OutcomeRow("status-400", _HTTP, "400", _status(400, 400)),
+    OutcomeRow("status-401", _HTTP, "401", _status(401, 401)),
+    OutcomeRow("status-403", _HTTP, "403", _status(403, 403)),
+    OutcomeRow("status-404", _HTTP, "404", _status(404, 404)),
+    OutcomeRow("status-429", _HTTP, "429", _status(429, 429)),
+    OutcomeRow("status-500", _HTTP, "500, 501 or 502", _status(500, 502)),
+    OutcomeRow("status-503", _HTTP, "503", _status(503, 503)),
+    OutcomeRow("status-504", _HTTP, "504", _status(504, 504)),
 )  # fmt: skip
+
+# In the order of reports: by group, counted outcomes first.
+OUTCOMES = sorted(
+    (*(OutcomeRow(one.value, one.group, one.text) for one in DomainOutcome), *_ANSWERED),
+    key=lambda outcome: _GROUPS.index(outcome.group),
+)
 
 IDS = frozenset(outcome.id for outcome in OUTCOMES)
