@@ -6,38 +6,40 @@ their own, and a product whose options alone changed has an event only when its 
 changed.
 """
 
-import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from decimal import Decimal
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import msgspec
 
 from simulator.domain.handlers import webhook_jobs
 from simulator.domain.model import pricing
-from simulator.domain.model.catalog import Catalog, Category, Group, Option, Overlay, Product, tree_of
+from simulator.domain.model.catalog import Catalog, Overlay, Product, Receipt, tree_of
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.webhooks import CatalogEntry
 from simulator.domain.queries import has_newest_shape, older, version_switch
 from simulator.domain.state import State
 
-CREATED, UPDATED, DELETED = "created", "updated", "deleted"
 
-Key = TypeVar("Key")
-Resource = TypeVar("Resource")
-Same = Callable[[Resource, Resource], bool]
+class CatalogShape(NamedTuple):
+    """The shape of a catalog in events: whether categories include products that are not on sale, and how older clients
+    see a product, None for the newest shape."""
+
+    whole_tree: bool = False
+    older: Callable[[Product], Product] | None = None
 
 
-class Change(NamedTuple):
-    """A difference: the event's type, and the resource's identity and its present or last representation. `product` is
-    the product with its options, which the entry omits."""
+class CatalogChange(NamedTuple):
+    """A difference: the event's type, and the resource's identity and its present or last representation."""
 
     type: str
     key: tuple[str, ...]
     entry: CatalogEntry
-    product: Product | None = None
+
+
+Resources = Mapping[tuple[str, ...], tuple[object, CatalogEntry]]
+"""Resources of a kind by identity. Those with the same first part look the same."""
 
 
 def publish(state: State, before: Catalog, now: datetime) -> None:
@@ -45,19 +47,18 @@ def publish(state: State, before: Catalog, now: datetime) -> None:
     if not state.catalog_webhook.enabled:
         return
     state.catalog_changes += 1
-    whole_tree = _has_whole_tree(state)
-    is_same = _comparison(state, now)
-    shared = list(changes(before, state.catalog, whole_tree=whole_tree, is_same=is_same))
-    _send(state, shared, "", now)
+    shape = _shape(state, now)
+    shared = list(changes(before, state.catalog, shape))
+    _send(state, shared, shape, "", now)
     if state.assumes("catalog-overlay-events", "not_published"):
         return
     published = {(change.type, change.key) for change in shared}
     touched = _touched(before, state.catalog)
     for reseller in state.resellers.values():
         if (overlay := reseller.overlay) and not touched.isdisjoint(overlay):
-            views = _seen(before, overlay), _seen(state.catalog, overlay)
-            own = changes(*views, whole_tree=whole_tree, is_same=is_same)
-            _send(state, [change for change in own if (change.type, change.key) not in published], reseller.code, now)
+            own = changes(_seen(before, overlay), _seen(state.catalog, overlay), shape)
+            further = [change for change in own if (change.type, change.key) not in published]
+            _send(state, further, shape, reseller.code, now)
 
 
 def publish_overlay(state: State, reseller: Reseller, before: Mapping[str, Overlay], now: datetime) -> None:
@@ -65,67 +66,54 @@ def publish_overlay(state: State, reseller: Reseller, before: Mapping[str, Overl
     if not state.catalog_webhook.enabled or state.assumes("catalog-overlay-events", "not_published"):
         return
     state.catalog_changes += 1
-    views = _seen(state.catalog, before), _seen(state.catalog, reseller.overlay)
-    found = changes(*views, whole_tree=_has_whole_tree(state), is_same=_comparison(state, now))
-    _send(state, list(found), reseller.code, now)
+    shape = _shape(state, now)
+    found = changes(_seen(state.catalog, before), _seen(state.catalog, reseller.overlay), shape)
+    _send(state, list(found), shape, reseller.code, now)
 
 
-def _comparison(state: State, now: datetime) -> Same[Product]:
-    """Return the comparison of products in the current default shape."""
-    if _is_newer(state, now):
-        return _is_same_product
-    return lambda one, other: (
-        _is_same_product(one, other)
-        and (one is other or older(state, one).fulfillment == older(state, other).fulfillment)
-    )
-
-
-def _is_newer(state: State, now: datetime) -> bool:
+def _shape(state: State, now: datetime) -> CatalogShape:
+    """Return the current default shape, which later deliveries and replays of an event keep."""
     is_newest = has_newest_shape(state) or state.assumes("catalog-event-version", "newest")
-    return is_newest or now >= version_switch(state)
+    is_new = is_newest or now >= version_switch(state)
+    return CatalogShape(state.assumes("tree-products", "whole"), None if is_new else lambda one: older(state, one))
 
 
-def changes(
-    before: Catalog, after: Catalog, *, whole_tree: bool = False, is_same: Same[Product] | None = None
-) -> Iterator[Change]:
-    """Yield every difference: groups, categories, products, options. With `whole_tree`, categories include products
-    that are not on sale. `is_same` tests whether two products look the same."""
-    old, new = (_tree(catalog, whole=whole_tree) for catalog in (before, after))
-    for change, id_, group in _differences(_groups(old), _groups(new)):
-        yield Change(f"group.{change}", (id_,), CatalogEntry(group))
-    for change, id_, category in _differences(_categories(old), _categories(new)):
-        yield Change(f"category.{change}", (id_,), CatalogEntry(category))
-    for change, code, product in _differences(_shown(before), _shown(after), is_same or _is_same_product):
-        entry = CatalogEntry(_without_options(product), has_loss_risk=pricing.has_loss_risk(product))
-        yield Change(f"product.{change}", (code,), entry, product)
+def changes(before: Catalog, after: Catalog, shape: CatalogShape) -> Iterator[CatalogChange]:
+    """Yield every difference: groups, categories, products, options."""
+    old, new = (_tree(catalog, shape) for catalog in (before, after))
+    yield from _differences("group", old[0], new[0])
+    yield from _differences("category", old[1], new[1])
+    yield from _differences("product", _products(before, after, shape), _products(after, before, shape))
     for code, product in after.products.items():
         if (was := before.products.get(code)) is not None and was is not product:
-            yield from _option_changes(was, product)
+            yield from _differences("option", _options(was), _options(product))
+
+
+def _differences(kind: str, old: Resources, new: Resources) -> Iterator[CatalogChange]:
+    for key, (shown, entry) in new.items():
+        if key not in old:
+            yield CatalogChange(f"{kind}.created", key, entry)
+        elif old[key][0] != shown:
+            yield CatalogChange(f"{kind}.updated", key, entry)
+    for key, (_, entry) in old.items():
+        if key not in new:
+            yield CatalogChange(f"{kind}.deleted", key, entry)
 
 
 def _touched(before: Catalog, after: Catalog) -> set[str]:
     """Return the codes of products whose appearance may have changed; all codes when the tree changed."""
+    codes = {*before.products, *after.products}
     if before.groups is not after.groups:
-        return {*before.products, *after.products}
-    return {code for code, product in after.products.items() if before.products.get(code) is not product} | (
-        before.products.keys() - after.products.keys()
-    )
+        return codes
+    return {code for code in codes if before.products.get(code) is not after.products.get(code)}
 
 
-def _send(state: State, found: list[Change], reseller: str, now: datetime) -> None:
-    """Emit events in the current default shape, which later deliveries and replays keep."""
-    is_new = _is_newer(state, now)
+def _send(state: State, found: list[CatalogChange], shape: CatalogShape, reseller: str, now: datetime) -> None:
     whose = (reseller,) if reseller else ()
     for change in found:
-        entry = msgspec.structs.replace(change.entry, reseller=reseller, by_denomination=is_new)
-        if change.product is not None and not is_new:
-            entry = msgspec.structs.replace(entry, resource=_without_options(older(state, change.product)))
+        entry = msgspec.structs.replace(change.entry, reseller=reseller, by_denomination=shape.older is None)
         identity = (*change.key, *whose, state.catalog_changes)
         webhook_jobs.emit(state, state.catalog_webhook, "", change.type, entry, now, *identity)
-
-
-def _has_whole_tree(state: State) -> bool:
-    return state.assumes("tree-products", "whole")
 
 
 def _seen(catalog: Catalog, overlay: Mapping[str, Overlay]) -> Catalog:
@@ -133,74 +121,50 @@ def _seen(catalog: Catalog, overlay: Mapping[str, Overlay]) -> Catalog:
     return Catalog(catalog.groups, {**catalog.products, **own})
 
 
-def _tree(catalog: Catalog, *, whole: bool) -> tuple[Group, ...]:
-    listed = {code for code, product in catalog.products.items() if product.is_listed}
-    return catalog.groups if whole else tree_of(catalog.groups, listed)
+def _tree(catalog: Catalog, shape: CatalogShape) -> tuple[Resources, Resources]:
+    """Return the groups and the categories."""
+    on_sale = {code for code, product in catalog.products.items() if product.is_active and not product.is_hidden}
+    groups = catalog.groups if shape.whole_tree else tree_of(catalog.groups, on_sale)
+    categories = (category for group in groups for category in group.categories)
+    return {(one.id,): (one, CatalogEntry(one)) for one in groups}, {
+        (one.id,): (one, CatalogEntry(one)) for one in categories
+    }
 
 
-def _groups(tree: tuple[Group, ...]) -> Mapping[str, Group]:
-    return {group.id: group for group in tree}
+def _products(catalog: Catalog, other: Catalog, shape: CatalogShape) -> Resources:
+    """Return the products that are not hidden, including inactive products, without those that `other` shares."""
+    found: dict[tuple[str, ...], tuple[object, CatalogEntry]] = {}
+    for code, product in catalog.products.items():
+        if not product.is_hidden and other.products.get(code) is not product:
+            shown = _as_shown(product if shape.older is None else shape.older(product))
+            entry = CatalogEntry(shown, has_loss_risk=pricing.has_loss_risk(product))
+            found[code,] = (_as_shown(product), entry), entry
+    return found
 
 
-def _categories(tree: tuple[Group, ...]) -> Mapping[str, Category]:
-    return {category.id: category for group in tree for category in group.categories}
+def _as_shown(product: Product) -> Product:
+    """Return the product without the parts that its representation lacks, so that the log does not keep old option
+    lists in memory."""
+    return replace(
+        product,
+        options={},
+        options_for={},
+        fields_by_account=frozenset(),
+        fulfilled=Receipt(),
+        voidable=False,
+        bill=None,
+    )
 
 
-def _shown(catalog: Catalog) -> Mapping[str, Product]:
-    """Return the products of the catalog, including inactive products."""
-    return {code: product for code, product in catalog.products.items() if not product.is_hidden}
-
-
-def _is_same_product(one: Product, other: Product) -> bool:
-    """Return whether both products have the same representation."""
-    if one is other:
-        return True
-    unseen = {name: getattr(other, name) for name in ("voidable", "bill", "fulfilled", "fields_by_account")}
-    options = {"options": other.options, "options_for": other.options_for}
-    same = replace(one, **options, **unseen) == other  # type: ignore[arg-type]  # they are the other's
-    return same and pricing.has_loss_risk(one) == pricing.has_loss_risk(other)
-
-
-def _without_options(product: Product) -> Product:
-    """Return the product without its options, so that the log does not keep old option lists in memory."""
-    return replace(product, options={}, options_for={})
-
-
-def _option_changes(before: Product, after: Product) -> Iterator[Change]:
-    shown = {DELETED: _without_options(before)}
-    now = _without_options(after)
-    for change, (field_id, code), (option, _, _) in _differences(_offers(before), _offers(after)):
-        entry = CatalogEntry(option, shown.get(change, now), field_id)
-        yield Change(f"option.{change}", (after.code, field_id, code), entry)
-
-
-Offer = tuple[Option, Decimal | None, Decimal | None]
-"""An option on sale, with its selling price and cost where it has a price."""
-
-
-def _offers(product: Product) -> dict[tuple[str, str], Offer]:
-    """Return every option on sale by field and code. The field's own options take precedence over options written for
-    single account numbers."""
-    lists = [(field_id, found) for (field_id, _), found in product.options_for.items()]
-    lists += product.options.items()
-    return {(field_id, one.code): _offer(product, field_id, one) for field_id, found in lists for one in found.active}
-
-
-def _offer(product: Product, field_id: str, option: Option) -> Offer:
-    value = option.denomination
-    if value is None or product.pricing is None or product.pricing.id != field_id:
-        return option, None, None
-    return option, pricing.price(product, value), pricing.cost(product, value)
-
-
-def _differences(
-    old: Mapping[Key, Resource], new: Mapping[Key, Resource], is_same: Same[Resource] = operator.eq
-) -> Iterator[tuple[str, Key, Resource]]:
-    for key, resource in new.items():
-        if key not in old:
-            yield CREATED, key, resource
-        elif not is_same(old[key], resource):
-            yield UPDATED, key, resource
-    for key, resource in old.items():
-        if key not in new:
-            yield DELETED, key, resource
+def _options(product: Product) -> Resources:
+    """Return every option on sale, with its selling price and cost where it has a price. The field's own options take
+    precedence over options written for single account numbers."""
+    shown, found = _as_shown(product), dict[tuple[str, ...], tuple[object, CatalogEntry]]()
+    lists = [*((field_id, one) for (field_id, _), one in product.options_for.items()), *product.options.items()]
+    for field_id, options in lists:
+        is_priced = product.pricing is not None and product.pricing.id == field_id
+        for option in options.active:
+            face = option.denomination if is_priced else None
+            prices = face is not None and (pricing.price(product, face), pricing.cost(product, face))
+            found[product.code, field_id, option.code] = (option, prices), CatalogEntry(option, shown, field_id)
+    return found

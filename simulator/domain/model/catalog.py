@@ -223,11 +223,6 @@ class Product:
             found = next((field_ for field_ in self.fields if field_.role == role), None)
             object.__setattr__(self, role, found)
 
-    @property
-    def is_listed(self) -> bool:
-        """Return whether an unfiltered catalog shows the product."""
-        return self.is_active and not self.is_hidden
-
 
 class Overlay(msgspec.Struct, frozen=True):
     """One reseller's view of a product; None keeps the product's own value."""

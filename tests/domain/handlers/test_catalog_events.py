@@ -10,7 +10,7 @@ import pytest
 
 from simulator.contract.validate import validator
 from simulator.domain.commands import ChangeProduct
-from simulator.domain.handlers.catalog_events import changes, publish
+from simulator.domain.handlers.catalog_events import CatalogChange, CatalogShape, changes, publish
 from simulator.domain.handlers.webhook_jobs import emit
 from simulator.domain.model.catalog import (
     Adjustment,
@@ -41,6 +41,10 @@ from tests.support.worlds import (
 CATEGORY = Category("category", "Category", ("BILL", "CARD"))
 GROUP = Group("group", "Group", "https://img.example/g.png", (CATEGORY,))
 BEFORE = Catalog((GROUP,), {"BILL": money_product(), "CARD": fixed_product()})
+
+
+def differences(before: Catalog, after: Catalog) -> list[CatalogChange]:
+    return list(changes(before, after, CatalogShape()))
 
 
 def with_products(**products: Product | None) -> Catalog:
@@ -126,9 +130,9 @@ CASES: list[tuple[str, Catalog, list[str]]] = [
 
 @pytest.mark.parametrize(("after", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_each_difference_is_one_event(after: Catalog, expected: list[str]) -> None:
-    found = list(changes(BEFORE, after))
+    found = differences(BEFORE, after)
     assert [" ".join((change.type, *change.key)) for change in found] == expected
-    back = [" ".join((change.type, *change.key)) for change in changes(after, BEFORE)]
+    back = [" ".join((change.type, *change.key)) for change in differences(after, BEFORE)]
     swap = {"created": "deleted", "deleted": "created", "updated": "updated"}
     assert sorted(back) == sorted(
         line.replace(word, swap[word]) for line in expected for word in swap if f".{word} " in line
@@ -184,7 +188,7 @@ def test_an_event_keeps_no_list_of_options_alive_that_it_does_not_show() -> None
     )
     after = replace(card, name="Other", options={**card.options, "biller": OptionList(codes[:1])})
     catalogs = [Catalog((GROUP,), {**BEFORE.products, "CARD": one}) for one in (card, after)]
-    found = list(changes(*catalogs))
+    found = differences(*catalogs)
     assert [change.type for change in found] == ["product.updated", *["option.deleted"] * 49]
     for change in found:
         product = change.entry.product or change.entry.resource
@@ -195,7 +199,7 @@ def test_an_event_keeps_no_list_of_options_alive_that_it_does_not_show() -> None
 
 def test_a_published_product_has_the_loss_risk_of_its_options() -> None:
     loss = replace(CARD, price_adjustment=Adjustment("percentage", Decimal("0.1")))
-    change, *_ = changes(BEFORE, with_products(CARD=loss))
+    change, *_ = differences(BEFORE, with_products(CARD=loss))
     box = box_with(WebhookStart("inbox:catalog"))
     published = emit(box.state, box.state.catalog_webhook, "", change.type, change.entry, START)
     assert webhook_bodies.event(published.event)["data"]["pricing"]["has_loss_risk"] is True
@@ -207,10 +211,10 @@ def test_a_loss_risk_that_ends_with_a_plan_is_published_for_the_product() -> Non
     card = replace(CARD, price_adjustment=Adjustment("fixed", Decimal("-0.50")), discount=discount)
     five, ten = card.options["amount"]
     without = replace(card, options={"amount": OptionList((msgspec.structs.replace(five, is_active=False), ten))})
-    found = list(changes(with_products(CARD=card), with_products(CARD=without)))
+    found = differences(with_products(CARD=card), with_products(CARD=without))
     assert [change.type for change in found] == ["product.updated", "option.deleted"]
     assert found[0].entry.has_loss_risk is False
-    found = list(changes(with_products(CARD=without), with_products(CARD=card)))
+    found = differences(with_products(CARD=without), with_products(CARD=card))
     assert [change.type for change in found] == ["product.updated", "option.created"]
     assert found[0].entry.has_loss_risk is True
 
@@ -218,7 +222,7 @@ def test_a_loss_risk_that_ends_with_a_plan_is_published_for_the_product() -> Non
 def test_a_deleted_option_is_published_with_the_prices_that_it_had() -> None:
     five, ten = CARD.options["amount"]
     after = replace(CARD, price_adjustment=Adjustment("fixed", Decimal(1)), options={"amount": OptionList((ten,))})
-    gone = list(changes(BEFORE, with_products(CARD=after)))[-1]
+    gone = differences(BEFORE, with_products(CARD=after))[-1]
     assert (gone.type, gone.key[-1]) == ("option.deleted", five.code)
     assert gone.entry.product is not None
     assert gone.entry.product.price_adjustment is None
