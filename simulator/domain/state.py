@@ -25,7 +25,6 @@ from simulator.domain.model.transactions import (
     SPELLINGS,
     STATUS_CODES,
     PaymentThen,
-    Spelling,
     Transaction,
     Transactions,
 )
@@ -56,7 +55,8 @@ class State:
         self.disputes: RuleBook[CaseThen]
         self.bills: RuleBook[BillThen]
         self.faults: RuleBook[FaultThen]
-        rule_books(self, scenario)
+        self._read_choices()
+        self.install_rules()
         self.rules_added = 0
         self.added: dict[str, AddedRule] = {}  # run-time rules that are still in a book, by id
         self.chosen_before: Counter[str] = Counter()  # rules that left their book, by id and name
@@ -78,10 +78,33 @@ class State:
         self.noted: Counter[DomainOutcome] = Counter()  # outcomes that only coverage records
         self.publish: Callable[[DomainEvent], None] = no_listener  # the observer of the sandbox
         limits = scenario.limits
-        self.nonces_by_reseller = self.assumes("nonce-scope", "reseller")
         self.nonces = Nonces(limits.nonce_window, limits.timestamp_tolerance.total_seconds(), limits.nonces)
-        self.rates = request_rates(limits)
-        self.codes = status_codes(scenario)
+        self.rates = _request_rates(limits)
+
+    def _read_choices(self) -> None:
+        """Read the choices that every request needs."""
+        self.nonces_by_reseller = self.assumes("nonce-scope", "reseller")
+        self.spelling = SPELLINGS.get(self.scenario.assume.get("refid-comparison"))  # None: compared exactly
+        codes = self.scenario.assume.get("payment-status-codes")
+        self.codes: Mapping[str, int] = (
+            {**STATUS_CODES, **codes} if isinstance(codes, Mapping) else STATUS_CODES
+        )  # SPEC 7.3
+
+    def follow(self, scenario: Scenario) -> None:
+        """Follow the choices, the limits of requests and the network of another scenario. The logs keep their sizes."""
+        before, limits = self.scenario.limits, scenario.limits
+        self.scenario = scenario
+        self._read_choices()
+        self.nonces.bound(limits.nonce_window, limits.timestamp_tolerance.total_seconds(), limits.nonces)
+        rates = ("requests_per_interval", "rate_limit_interval", "rate_limit_block")
+        if any(getattr(before, name) != getattr(limits, name) for name in rates):
+            self.rates = _request_rates(limits)
+        self.network.follow(scenario.network)
+
+    def install_rules(self) -> None:
+        """Install the rules of the scenario with fresh counts."""
+        for section, rules in self.scenario.rules.items():
+            setattr(self, section, RuleBook(self.seed, rules, self.scenario.magic.of(section), self.spelling))
 
     def advance_to(self, now: datetime) -> None:
         """Advance `now`; an earlier time is ignored."""
@@ -129,35 +152,17 @@ class State:
         return self.scenario.assume.get(assumption) == choice
 
 
-def spelling_of(scenario: Scenario) -> Spelling | None:
-    """Return how the scenario compares refids; None for exact comparison."""
-    return SPELLINGS.get(scenario.assume.get("refid-comparison"))
-
-
-def rule_books(state: State, scenario: Scenario) -> None:
-    """Install the rules of a scenario with fresh counts."""
-    spelling = spelling_of(scenario)
-    for section, rules in scenario.rules.items():
-        setattr(state, section, RuleBook(state.seed, rules, scenario.magic.of(section), spelling))
-
-
-def request_rates(limits: Limits) -> RequestRates | None:
+def _request_rates(limits: Limits) -> RequestRates | None:
     """Return the rate limiter of addresses; None for no limit."""
     if limits.requests_per_interval is None:
         return None
     return RequestRates(limits.requests_per_interval, limits.rate_limit_interval, limits.rate_limit_block)
 
 
-def status_codes(scenario: Scenario) -> Mapping[str, int]:
-    """Return the status code of each status and refusal (SPEC 7.3)."""
-    own = scenario.assume.get("payment-status-codes")
-    return {**STATUS_CODES, **own} if isinstance(own, Mapping) else STATUS_CODES
-
-
 def payment_with(state: State, reseller: Reseller, refid: str) -> Transaction | None:
     """Return the reseller's payment with this refid, else the first whose refid the scenario compares as equal."""
     found = reseller.refids.get(refid)
-    spelling = spelling_of(state.scenario)
+    spelling = state.spelling
     if found is not None or spelling is None:
         return found
     wanted = spelling(refid)

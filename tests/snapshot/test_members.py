@@ -45,7 +45,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         "keys_made noted nonces rates",
         {
             "compiler": AROUND, "key_scope": BEGINNING, "seed": BEGINNING, "started": BEGINNING, "publish": WAITERS,
-            "nonces_by_reseller": SCENARIO, "codes": SCENARIO,
+            "nonces_by_reseller": SCENARIO, "codes": SCENARIO, "spelling": SCENARIO,
         },
     ),
     "Reseller": (

@@ -9,7 +9,7 @@ from simulator.domain.errors import Conflict, Unknown, refuse_more
 from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rules import AddedRule, Rule
 from simulator.domain.model.scenario import Scenario
-from simulator.domain.state import State, rule_books
+from simulator.domain.state import State
 
 
 def add_rule(state: State, command: AddRule, now: datetime) -> Rule[Any]:
@@ -53,7 +53,7 @@ def replace_rules(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
     Counts of `times`, `nth` and `every` restart; counts of magic accounts serve coverage alone and continue.
     """
     before = state.books
-    rule_books(state, new)
+    state.install_rules()
     for section, book in before.items():
         _remove_again(old, new, section, {id(rule) for rule, _ in book.counted_rules()}, state.books[section])
     listed = (rule for book in state.books.values() for rule, _ in book.counted_rules())

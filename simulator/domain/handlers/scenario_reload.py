@@ -30,7 +30,7 @@ from simulator.domain.model.scenario import Limits, ResellerStart, Scenario
 from simulator.domain.model.schedule import Scheduled, due_at, written
 from simulator.domain.model.webhooks import WebhookStart
 from simulator.domain.queries import time_of_change
-from simulator.domain.state import State, request_rates, status_codes
+from simulator.domain.state import State
 
 # Limits on memory that is allocated when a sandbox starts.
 FIXED_SIZES = frozenset(
@@ -53,13 +53,10 @@ def load(state: State, command: LoadScenario, now: datetime) -> tuple[str, ...]:
         refuse_foreign(state, start)
     _refuse_too_many(state, new)
     deferred = [*_seed_and_clock(state, old, new), *_fixed_sizes(old.limits, new.limits)]
-    state.scenario = new
-    state.nonces_by_reseller = state.assumes("nonce-scope", "reseller")
+    state.follow(new)
     deferred += replace_rules(state, old, new)
-    _limits(state, old.limits, new.limits)
-    state.codes = status_codes(new)
-    state.network.follow(new.network)
-    _catalog(state, old, new, now)
+    if (old.catalog.groups, old.catalog.products) != (new.catalog.groups, new.catalog.products):
+        catalog_changes.put_catalog(state, new.catalog, now)
     deferred += _schedule(state, old, new, now)
     if old.webhooks.catalog != new.webhooks.catalog:
         state.catalog_webhook = webhook_jobs.initial_webhook(state, new.webhooks.catalog)
@@ -87,20 +84,6 @@ def _fixed_sizes(old: Limits, new: Limits) -> Iterator[str]:
     for one in msgspec.structs.fields(Limits):
         if one.name in FIXED_SIZES and getattr(old, one.name) != getattr(new, one.name):
             yield f"limits.{one.name}: the memory of a running sandbox keeps its size"
-
-
-def _limits(state: State, old: Limits, new: Limits) -> None:
-    state.nonces.bound(new.nonce_window, new.timestamp_tolerance.total_seconds(), new.nonces)
-    rates = ("requests_per_interval", "rate_limit_interval", "rate_limit_block")
-    if any(getattr(old, name) != getattr(new, name) for name in rates):
-        state.rates = request_rates(new)
-
-
-def _catalog(state: State, old: Scenario, new: Scenario, now: datetime) -> None:
-    """Install the new catalog. If the file's catalog is unchanged, keep the current one with its changes."""
-    if (old.catalog.groups, old.catalog.products) == (new.catalog.groups, new.catalog.products):
-        return
-    catalog_changes.put_catalog(state, new.catalog, now)
 
 
 def _schedule(state: State, old: Scenario, new: Scenario, now: datetime) -> Iterator[str]:

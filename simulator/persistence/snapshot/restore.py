@@ -14,10 +14,8 @@ from simulator.domain.model.delivery_attempts import OutgoingRequest, Send
 from simulator.domain.model.domain_events import AttemptOutcome, EmailNotification, LedgerPosting, StatusChange
 from simulator.domain.model.request_limits import SpentNonce
 from simulator.domain.model.rules import AddedRule, Rule
-from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.wallet import Entry, Wallet
 from simulator.domain.sandbox import Sandbox
-from simulator.domain.state import State, request_rates, rule_books, status_codes
 from simulator.persistence.replay.player import Player, RequestReplay
 from simulator.persistence.replay.rebuilding import Surroundings, player_of
 from simulator.persistence.snapshot.document import (
@@ -90,24 +88,13 @@ def _no_collection() -> Iterator[None]:
 
 
 def _load(live: LiveSandbox, line: bytes, compiler: ScenarioCompiler) -> None:
-    """Apply the scenario that was loaded last."""
+    """Apply the scenario that was loaded last; logs keep the size that they began with."""
     command = read(line)
     assert isinstance(command, LoadScenario), "only this command has a scenario"
     scenario = compiler.scenario(command.document, command.name)
-    _replace(live.core.state, scenario)
+    live.core.state.follow(scenario)
+    live.core.state.install_rules()
     live.follow(scenario)
-
-
-def _replace(state: State, scenario: Scenario) -> None:
-    """Replace everything derived from the scenario; logs keep the size that they began with."""
-    state.scenario = scenario
-    state.nonces_by_reseller = state.assumes("nonce-scope", "reseller")
-    limits = scenario.limits
-    state.nonces.bound(limits.nonce_window, limits.timestamp_tolerance.total_seconds(), limits.nonces)
-    state.rates = request_rates(limits)
-    state.codes = status_codes(scenario)
-    state.network.follow(scenario.network)
-    rule_books(state, scenario)
 
 
 class _Restore:
