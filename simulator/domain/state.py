@@ -12,7 +12,7 @@ from simulator.domain.model.callbacks import CallbackLog
 from simulator.domain.model.cases import Case, CaseThen
 from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.delivery_attempts import JobCounts, Send
-from simulator.domain.model.domain_events import DomainEvent, NotificationLog, StatusChange, no_listener
+from simulator.domain.model.domain_events import DomainEvent, NotificationLog, no_listener
 from simulator.domain.model.fault_kinds import FaultThen
 from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.request_limits import Nonces, RequestRates
@@ -85,10 +85,8 @@ class State:
         """Read the choices that every request needs."""
         self.nonces_by_reseller = self.assumes("nonce-scope", "reseller")
         self.spelling = SPELLINGS.get(self.scenario.assume.get("refid-comparison"))  # None: compared exactly
-        codes = self.scenario.assume.get("payment-status-codes")
-        self.codes: Mapping[str, int] = (
-            {**STATUS_CODES, **codes} if isinstance(codes, Mapping) else STATUS_CODES
-        )  # SPEC 7.3
+        own = self.scenario.assume.get("payment-status-codes")
+        self.codes: Mapping[str, int] = {**STATUS_CODES, **own} if isinstance(own, Mapping) else STATUS_CODES
 
     def follow(self, scenario: Scenario) -> None:
         """Follow the choices, the limits of requests and the network of another scenario. The logs keep their sizes."""
@@ -110,10 +108,6 @@ class State:
         """Advance `now`; an earlier time is ignored."""
         if now > self.now:
             self.now = now
-
-    def publish_status(self, transaction: Transaction) -> None:
-        """Publish a transaction's latest status."""
-        self.publish(StatusChange(transaction.number, len(transaction.results) - 1))
 
     @property
     def books(self) -> dict[str, RuleBook[Any]]:

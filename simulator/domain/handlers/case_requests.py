@@ -24,7 +24,7 @@ from simulator.domain.model.cases import (
     NoSuchTransaction,
 )
 from simulator.domain.model.details import Detail, DetailKind, detail
-from simulator.domain.model.domain_events import EmailNotification, LedgerPosting, NotificationKind
+from simulator.domain.model.domain_events import EmailNotification, LedgerPosting, NotificationKind, StatusChange
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.outcomes import DomainOutcome
@@ -233,7 +233,7 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
         cause="void",
     )
     transaction.results += (voided,)
-    state.publish_status(transaction)
+    state.publish(StatusChange(transaction.number, len(transaction.results) - 1))
     state.noted[DomainOutcome.REFUNDED] += 1
     if transaction.bill is not None:
         state.bills_paid[transaction.bill] -= transaction.amount

@@ -1,4 +1,5 @@
-"""A payment under validation: options offered to it, checks of account and amount, explanations of refused options.
+"""A payment under validation: options offered to it, checks of account and amount, explanations of refused options
+and of amounts that are prices.
 
 Bill look-ups check their account and amount with the same functions.
 """
@@ -9,11 +10,14 @@ from heapq import nsmallest
 
 import msgspec
 
-from simulator.domain.model.catalog import FormField, Option, OptionList, Product
+from simulator.domain.model import pricing
+from simulator.domain.model.catalog import FormField, Money, Option, OptionList, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.likeness import nearest
-from simulator.domain.model.money import denotes_number, is_whole_cents
+from simulator.domain.model.money import CENT, ZERO, denotes_number, is_whole_cents
 from simulator.domain.model.pricing import (
+    NO_OPTIONS,
+    PLAN_CODE,
     account_source,
     amount_range,
     limiting_biller,
@@ -40,7 +44,10 @@ class Draft(msgspec.Struct, frozen=True, gc=False):
 
 def offered_to(draft: Draft, field_id: str) -> OptionList:
     """Return the options of a select field for this payment; a dynamic field's depend on its other values."""
-    return offered(draft.state.seed, draft.product, field_id, _identity(draft, field_id)[1])
+    product = draft.product
+    if field_id not in product.fields_by_account and not product.options_for:
+        return product.options.get(field_id, NO_OPTIONS)
+    return offered(draft.state.seed, product, field_id, _identity(draft, field_id)[1])
 
 
 def offered_whom(draft: Draft, field_id: str) -> dict[str, str]:
@@ -104,7 +111,8 @@ def check_number(draft: Draft) -> Refusal | None:
 
 def check_amount(draft: Draft) -> Refusal | None:
     """Refuse an amount outside the denominations, minimum and maximum, always as an invalid denomination (SPEC 7.3)."""
-    amount, field = draft.amount, draft.product.pricing
+    amount, product = draft.amount, draft.product
+    field = product.pricing
     assert amount is not None, "an amount that is not a number was refused"
     if amount > 0:
         if field is None:
@@ -113,7 +121,8 @@ def check_amount(draft: Draft) -> Refusal | None:
             is_sold = amount in offered_to(draft, field.id).by_denomination
         else:
             is_sold = _is_sold_in(field, amount)
-        if is_sold and beyond_limits(amount, *amount_range(draft.product, *chosen_options(draft))) is None:
+        options = chosen_options(draft) if product.fulfillment.extras else ()
+        if is_sold and beyond_limits(amount, *amount_range(product, *options)) is None:
             return None
     return Refusal(Reason.DENOMINATION, detail=_bad_amount(draft, field, amount))
 
@@ -202,9 +211,73 @@ def bad_option(
     )
 
 
-def bad_account_of_option(draft: Draft, field_id: str, code: str, suitable: list[Option]) -> Detail:
-    """Explain why the account belongs to none of the `suitable` options of a field, which are on sale and have the code
-    that the payment sent, if any."""
-    accounts = tuple(option.account_number for option in suitable if option.account_number)
-    whose = offered_whom(draft, field_id) or draft.product.code
-    return detail(DetailKind.FOREIGN_ACCOUNT, account=draft.account, code=code, whose=whose, accounts=accounts)
+def named_plan(draft: Draft) -> Option | None:
+    """Return the option on sale with the payment's plan code, or None."""
+    code, field = draft.extras.get(PLAN_CODE), draft.product.pricing
+    assert field is not None, "a product with plan codes has a pricing field"
+    return offered_to(draft, field.id).active.by_code.get(code) if isinstance(code, str) else None
+
+
+# Payments of an option's `price.amount` instead of its denomination, sent by clients that read the catalog in the
+# older shape, which has no denomination (SPEC 2.1, 9).
+
+_AMOUNT_REASONS = (Reason.DENOMINATION, Reason.PLAN_MISMATCH)
+
+
+def priced_option(draft: Draft, refusal: Refusal) -> Option | None:
+    """Return the option whose price is the refused amount: the option of the plan code, else the only option at this
+    price. None without such an option, and when the amount is itself a denomination on sale."""
+    field = draft.product.pricing
+    if refusal.reason not in _AMOUNT_REASONS or draft.amount is None or field is None or field.type != "select":
+        return None
+    if draft.extras.get(PLAN_CODE) and (plan := named_plan(draft)):
+        return plan if _is_price(draft, plan) else None
+    low, high = _denomination_range(draft)
+    by_denomination = offered_to(draft, field.id).by_denomination
+    if draft.amount in by_denomination:
+        return None
+    found = [options[0] for each, options in by_denomination.items() if low <= each <= high]
+    priced = [option for option in found if _is_price(draft, option)]
+    return priced[0] if len(priced) == 1 else None
+
+
+def price_of_another(draft: Draft) -> Detail | None:
+    """Warn when the amount is an option's denomination and another option's price. None otherwise, and when a plan code
+    names the intended option."""
+    product, amount, field = draft.product, draft.amount, draft.product.pricing
+    has_own_prices = product.price_adjustment is not None or product.denomination_unit_price != 1
+    if not has_own_prices or amount is None or field is None or field.type != "select" or draft.extras.get(PLAN_CODE):
+        return None
+    by_denomination = offered_to(draft, field.id).by_denomination
+    if amount not in by_denomination:
+        return None
+    low, high = _denomination_range(draft)
+    others = [options for each, options in by_denomination.items() if low <= each <= high and each != amount]
+    priced = tuple(option.code for options in others for option in options if _is_price(draft, option))
+    if not priced:
+        return None
+    codes = tuple(option.code for option in by_denomination[amount])
+    return detail(DetailKind.PRICE_OF_ANOTHER, denomination=amount, code=codes, priced=priced)
+
+
+def price_detail(kind: DetailKind, draft: Draft, option: Option, *, wants_plan: bool = False) -> Detail:
+    """Return the detail for a payment of this option's price; `wants_plan` if its denomination would be refused."""
+    assert draft.amount is not None
+    price, plan = Money(draft.amount, draft.product.currency), option.code if wants_plan else None
+    return detail(kind, price=price, code=option.code, denomination=option.denomination, plan=plan)
+
+
+def _denomination_range(draft: Draft) -> tuple[Decimal, Decimal]:
+    """Return the range of denominations that may have this rounded price, which avoids pricing every option."""
+    amount, adjustment = draft.amount, draft.product.price_adjustment
+    assert amount is not None
+    slope = draft.product.denomination_unit_price
+    if adjustment is not None and adjustment.type == "fixed":
+        amount -= adjustment.value
+    elif adjustment is not None:
+        slope *= adjustment.value
+    return ((amount - CENT) / slope, (amount + CENT) / slope) if slope > 0 else (ZERO, -CENT)
+
+
+def _is_price(draft: Draft, option: Option) -> bool:
+    return option.denomination is not None and pricing.price(draft.product, option.denomination) == draft.amount

@@ -11,13 +11,15 @@ the amount, so any mismatch is reported for the code. A missing code is reported
 from collections.abc import Mapping
 from decimal import Decimal
 
-from simulator.domain.handlers.checks import Draft, bad_account_of_option, bad_option_of, chosen_options, offered_to
-from simulator.domain.model.catalog import (
-    FormField,
-    Option,
-    Product,
-    Source,
+from simulator.domain.handlers.checks import (
+    Draft,
+    bad_option_of,
+    chosen_options,
+    named_plan,
+    offered_to,
+    offered_whom,
 )
+from simulator.domain.model.catalog import FormField, Product, Source
 from simulator.domain.model.details import NAMES_MAX, Detail, DetailKind, detail
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import TEXT_CHARS_MAX, decimal_text
@@ -183,7 +185,10 @@ def _check_account_of_option(draft: Draft) -> Refusal | None:
     if any(option.account_number == draft.account for option in suitable):
         return None
     reason = Reason.EXTRAS if draft.state.assumes("option-account", "Invalid_Extras") else Reason.ACCOUNT
-    return Refusal(reason, detail=bad_account_of_option(draft, source.from_field, "".join(sent[:1]), suitable))
+    accounts = tuple(option.account_number for option in suitable if option.account_number)
+    whose = offered_whom(draft, source.from_field) or product.code
+    facts = {"account": draft.account, "code": "".join(sent[:1]), "whose": whose, "accounts": accounts}
+    return Refusal(reason, detail=detail(DetailKind.FOREIGN_ACCOUNT, **facts))
 
 
 def check_plan_code(draft: Draft) -> Refusal | None:
@@ -221,13 +226,6 @@ def check_plan_needed(draft: Draft) -> Refusal | None:
         return None
     wrong = detail(DetailKind.PLAN_REQUIRED, amount=draft.amount, codes=tuple(plan.code for plan in sharing))
     return _refuse_plan(Reason.PLAN_REQUIRED, draft, wrong)
-
-
-def named_plan(draft: Draft) -> Option | None:
-    """Return the option on sale with the payment's plan code, or None."""
-    code, field = draft.extras.get(PLAN_CODE), draft.product.pricing
-    assert field is not None, "a product with plan codes has a pricing field"
-    return offered_to(draft, field.id).active.by_code.get(code) if isinstance(code, str) else None
 
 
 def _is_checked_anyway(draft: Draft) -> bool:

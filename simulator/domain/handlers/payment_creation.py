@@ -13,7 +13,15 @@ import msgspec
 from simulator.domain.commands import CreatePayment
 from simulator.domain.handlers import webhook_jobs
 from simulator.domain.handlers.bill_lookup import bill_of, outstanding
-from simulator.domain.handlers.checks import Draft, check_account, check_amount, check_number
+from simulator.domain.handlers.checks import (
+    Draft,
+    check_account,
+    check_amount,
+    check_number,
+    price_detail,
+    price_of_another,
+    priced_option,
+)
 from simulator.domain.handlers.extras import (
     check_extras,
     check_plan_code,
@@ -22,13 +30,12 @@ from simulator.domain.handlers.extras import (
     kept_extras,
     plan_remarks,
 )
-from simulator.domain.handlers.price_amount import price_detail, price_of_another, priced_option
 from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, drawn_steps, realistic, requery
 from simulator.domain.model import draw, pricing
 from simulator.domain.model.catalog import Money, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.domain_events import LedgerPosting
-from simulator.domain.model.money import ZERO, parse_amount, shared
+from simulator.domain.model.money import parse_amount, shared
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import (
@@ -57,6 +64,7 @@ CHECKS: tuple[Callable[[Draft], Refusal | None], ...] = (
     check_amount,
     check_plan_needed,
 )
+CHECKS_WITHOUT_EXTRAS = (check_account, check_number, check_amount)  # neither sent nor taken by the product
 
 
 def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | PaymentRefused:
@@ -103,27 +111,20 @@ def _check(draft: Draft, reseller: Reseller, command: CreatePayment, now: dateti
     if product.price_adjustment is not None or product.denomination_unit_price != 1:
         note = note or price_of_another(draft)
     assert draft.amount is not None, "an amount that is not a number was refused"
-    cost = shared(pricing.cost(product, draft.amount))
-    if wanting := _wanting(draft, reseller, cost):
+    face = pricing.face_value(product, draft.amount)
+    cost, balance = shared(pricing.cost_of_face(product, face)), reseller.wallet.balance
+    needed = {"cost": Money(cost)} if cost > balance else {}
+    if face > max(cost, balance) and state.assumes("insufficient-balance", "face_value"):
+        needed = {"face": Money(face)}
+    if needed:
+        wanting = detail(DetailKind.BALANCE, balance=Money(balance), **needed)
         return _refuse(state, Refusal(Reason.BALANCE, detail=wanting), reseller, product, warning=note)
-    return _create(draft, reseller, cost, command, now, note)
-
-
-def _wanting(draft: Draft, reseller: Reseller, cost: Decimal) -> Detail | None:
-    """Return the available and required balance; None when the balance suffices."""
-    assert draft.amount is not None, "an amount that is not a number was refused"
-    balance, face = reseller.wallet.balance, ZERO
-    if draft.state.assumes("insufficient-balance", "face_value"):
-        face = pricing.face_value(draft.product, draft.amount)
-    if max(cost, face) <= balance:
-        return None
-    needed = {"face": Money(face)} if face > cost else {"cost": Money(cost)}
-    return detail(DetailKind.BALANCE, balance=Money(balance), **needed)
+    return _create(draft, reseller, cost, face, command, now, note)
 
 
 def _first_failure(draft: Draft) -> Refusal | None:
     """Return the refusal of the first check that fails; None when all pass."""
-    for check in CHECKS:
+    for check in CHECKS if draft.extras or draft.product.fulfillment.extras else CHECKS_WITHOUT_EXTRAS:
         if refusal := check(draft):
             return refusal
     return None
@@ -222,7 +223,13 @@ def _refuse(
 
 
 def _create(
-    draft: Draft, reseller: Reseller, cost: Decimal, command: CreatePayment, now: datetime, note: Detail | None
+    draft: Draft,
+    reseller: Reseller,
+    cost: Decimal,
+    face: Decimal,
+    command: CreatePayment,
+    now: datetime,
+    note: Detail | None,
 ) -> PaymentAnswer | PaymentRefused:
     state, product, amount = draft.state, draft.product, draft.amount
     assert amount is not None
@@ -256,7 +263,7 @@ def _create(
         callbacks=rule.then.callbacks if rule else _DEFAULT_CALLBACKS,
         category=state.catalog.categories.get(product.code),
         currency=product.denomination_currency or product.currency,
-        face=pricing.face_value(product, amount),
+        face=face,
         entry_ids=(entry.id,),
         steps=drawn_steps(_steps(state, product, rule), state.seed, command.reseller, command.refid),
     )

@@ -15,7 +15,7 @@ from simulator.domain.agenda import StepDue, TimelineStep
 from simulator.domain.handlers import callback_jobs
 from simulator.domain.model import draw
 from simulator.domain.model.catalog import Receipt
-from simulator.domain.model.domain_events import LedgerPosting
+from simulator.domain.model.domain_events import LedgerPosting, StatusChange
 from simulator.domain.model.draw import drawn
 from simulator.domain.model.instants import next_time_of_day
 from simulator.domain.model.money import SERVICE_ZONE, ZERO
@@ -161,7 +161,7 @@ def _enter_status(state: State, transaction: Transaction, step: Step, now: datet
     if step.texts or step.expiry or status is SUCCESSFUL:
         result = msgspec.structs.replace(result, **_details(state, transaction, step, now))
     transaction.results = (*results, result)
-    state.publish_status(transaction)
+    state.publish(StatusChange(transaction.number, len(results)))
     if status in SETTLED:
         _settle(state, transaction)
     if cause != "creation":

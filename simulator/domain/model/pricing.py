@@ -133,14 +133,17 @@ def face_value(product: Product, amount: Decimal) -> Decimal:
 
 
 def cost(product: Product, amount: Decimal) -> Decimal:
-    """Return the wallet's debit for `amount`, in whole cents, never below zero.
+    """Return the wallet's debit for `amount`, in whole cents, never below zero."""
+    return cost_of_face(product, face_value(product, amount))
 
-    A percentage discount multiplies the face value; a fixed discount is subtracted once per transaction.
-    """
-    face = face_value(product, amount)
-    if product.discount.type == "percentage":
-        return cents(face * product.discount.unit_price)
-    return max(FREE, cents(face - abs(product.discount.unit_price)))
+
+def cost_of_face(product: Product, face: Decimal) -> Decimal:
+    """Return the wallet's debit for a face value. A percentage discount multiplies it; a fixed discount is subtracted
+    once per transaction."""
+    discount = product.discount
+    if discount.type == "percentage":
+        return cents(face * discount.unit_price)
+    return max(FREE, cents(face - abs(discount.unit_price)))
 
 
 def adjusted(price: Decimal, adjustment: Adjustment | None) -> Decimal:
