@@ -11,7 +11,7 @@ from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules
 from simulator.auth.signature import Claim, Denied, check_headers, verify
 from simulator.domain.commands import ReturnNonce, SpendNonce
-from simulator.domain.model.fault_kinds import FaultThen, InternalError, NonceServiceDown
+from simulator.domain.model.fault_kinds import Denial, FaultThen
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.runtime.journal import Exchange
@@ -193,12 +193,12 @@ def _spender(call: ApiCall, claim: Claim) -> Exchange | None:
 def refused_by(fault: FaultThen, call: ApiCall, endpoint: ApiEndpoint) -> Reply | None:
     """Return the refusal of an authentication fault, if any; unsigned requests have no nonce that could fail."""
     match fault.denial:
-        case NonceServiceDown() if not call.is_unsigned:
+        case Denial.NONCE_SERVICE_DOWN if not call.is_unsigned:
             call.exchange.error = "nonce_service_unavailable"
             call.exchange.diagnosis = "a fault of the scenario: nonces cannot be looked up; this nonce is not spent"
             text = "The nonce cannot be validated now; retry with backoff."
             return Reply(503, error_bodies.coded("nonce_service_unavailable", text), NONCE_RETRY)
-        case InternalError():
+        case Denial.INTERNAL_ERROR:
             return deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))
     return None
 

@@ -20,12 +20,10 @@ from simulator.domain.commands import CountFault
 from simulator.domain.model.fault_kinds import (
     JSON,
     WITHOUT_BODY,
-    CutAnswer,
+    Damage,
     DrippingAnswer,
     ExtraHeaders,
     Failure,
-    MalformedAnswer,
-    NoAnswer,
     ScriptedAnswer,
 )
 from simulator.domain.model.outcomes import ConnectionEnd
@@ -93,11 +91,11 @@ def _with_failure(call: ApiCall, reply: Reply, failure: Failure) -> Reply:
             added = {name.lower() for name, _ in headers}
             kept = tuple(header for header in reply.headers if header[0].lower() not in added)
             return msgspec.structs.replace(reply, headers=kept + headers)
-        case CutAnswer() if reply.body and reply.status not in WITHOUT_BODY:
+        case Damage.CUT if reply.body and reply.status not in WITHOUT_BODY:
             return msgspec.structs.replace(reply, ending=CUT)
-        case NoAnswer() | CutAnswer():  # a body without a middle is not sent at all
+        case Damage.NO_ANSWER | Damage.CUT:  # a body without a middle is not sent at all
             return Reply(0, b"", ending=ABORT)
-        case MalformedAnswer():
+        case Damage.MALFORMED:
             body = reply.body if isinstance(reply.body, bytes) else encode(reply.body)
             journaled = reply.journaled and _broken(reply.journaled)
             return msgspec.structs.replace(reply, body=_broken(body), journaled=journaled)

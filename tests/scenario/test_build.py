@@ -23,14 +23,11 @@ from simulator.domain.model.callbacks import CallbackConfig, RetryPolicy
 from simulator.domain.model.catalog import Adjustment, Discount, Money, Overlay, Source, TreeKind
 from simulator.domain.model.draw import Spread
 from simulator.domain.model.fault_kinds import (
-    CutAnswer,
+    Damage,
+    Denial,
     DrippingAnswer,
     ExtraHeaders,
     FaultThen,
-    InternalError,
-    MalformedAnswer,
-    NoAnswer,
-    NonceServiceDown,
     ScriptedAnswer,
 )
 from simulator.domain.model.resellers import KeyState, User
@@ -237,13 +234,13 @@ def test_a_payment_rule_is_built_with_all_its_keys(scenario: Scenario) -> None:
 
 def test_a_fault_is_built_with_all_its_keys(scenario: Scenario) -> None:
     first, second, third, fourth, fifth = scenario.faults
-    assert fifth.then == FaultThen((MalformedAnswer(), DrippingAnswer(20.0)))
+    assert fifth.then == FaultThen((Damage.MALFORMED, DrippingAnswer(20.0)))
     assert (first.id, first.name, second.id) == ("fault-1", "a fault", "faults-2")
     assert first.then == FaultThen(
         (
             ScriptedAnswer(503, {"error": [1, Decimal("2.50"), None, True]}),
             ExtraHeaders(((b"Retry-After", b"5"),)),
-            CutAnswer(),
+            Damage.CUT,
         ),
         delay=Spread(timedelta(milliseconds=200), timedelta(seconds=2)),
         after_commit=True,
@@ -252,16 +249,16 @@ def test_a_fault_is_built_with_all_its_keys(scenario: Scenario) -> None:
     assert first.when_of_head is not None
     assert fourth.when_of_head is not None, "one of its variants waits for the execution"
     assert [variant.then.after_commit for _, variant in fourth.variants] == [False, True]
-    assert second.then == FaultThen(denial=NonceServiceDown())
+    assert second.then == FaultThen(denial=Denial.NONCE_SERVICE_DOWN)
     virtual = (timedelta(seconds=5), timedelta(seconds=5))
-    assert third.then == FaultThen(denial=InternalError(), delay=virtual, is_delay_virtual=True)
+    assert third.then == FaultThen(denial=Denial.INTERNAL_ERROR, delay=virtual, is_delay_virtual=True)
     assert (first.nth, first.every, first.times, first.chance) == (1, 1, 1, Decimal("0.1"))
 
 
 DAMAGES = [
-    ("{disconnect: true}", FaultThen((NoAnswer(),))),
-    ("{disconnect: head}", FaultThen((NoAnswer(),))),
-    ("{disconnect: body}", FaultThen((CutAnswer(),))),
+    ("{disconnect: true}", FaultThen((Damage.NO_ANSWER,))),
+    ("{disconnect: head}", FaultThen((Damage.NO_ANSWER,))),
+    ("{disconnect: body}", FaultThen((Damage.CUT,))),
     ("{delay: 5s}", FaultThen(delay=(timedelta(seconds=5), timedelta(seconds=5)))),
     ("{status: 504, body: text}", FaultThen((ScriptedAnswer(504, "text", "text/plain; charset=utf-8"),))),
 ]

@@ -1,7 +1,8 @@
-"""Faults: effects of a rule of the `faults` section on the HTTP exchange instead of the business. Each failure mode is
-its own type; other modules apply it to answers."""
+"""Faults: effects of a rule of the `faults` section on the HTTP exchange instead of the business. Other modules
+apply them to answers."""
 
 from datetime import timedelta
+from enum import StrEnum, auto
 from typing import Final
 
 import msgspec
@@ -27,16 +28,12 @@ class ExtraHeaders(msgspec.Struct, frozen=True):
     headers: tuple[tuple[bytes, bytes], ...]
 
 
-class NoAnswer(msgspec.Struct, frozen=True):
-    """A connection that closes before the first byte."""
+class Damage(StrEnum):
+    """Damage to the answer that needs no values."""
 
-
-class CutAnswer(msgspec.Struct, frozen=True):
-    """A connection that closes in the middle of the body."""
-
-
-class MalformedAnswer(msgspec.Struct, frozen=True):
-    """A body that is invalid JSON."""
+    NO_ANSWER = auto()  # the connection closes before the first byte
+    CUT = auto()  # the connection closes in the middle of the body
+    MALFORMED = auto()  # the body is invalid JSON
 
 
 class DrippingAnswer(msgspec.Struct, frozen=True):
@@ -45,16 +42,14 @@ class DrippingAnswer(msgspec.Struct, frozen=True):
     bytes_per_second: float
 
 
-class NonceServiceDown(msgspec.Struct, frozen=True):
-    """A failure to check nonces: 503 (SPEC 5.2)."""
+class Denial(StrEnum):
+    """A failure of authentication (SPEC 5.2)."""
+
+    NONCE_SERVICE_DOWN = auto()  # nonces cannot be checked: 503
+    INTERNAL_ERROR = auto()  # 401 `internal_error`
 
 
-class InternalError(msgspec.Struct, frozen=True):
-    """Authentication fails for an internal reason: 401 `internal_error` (SPEC 5.2)."""
-
-
-Denial = NonceServiceDown | InternalError
-Failure = ScriptedAnswer | ExtraHeaders | NoAnswer | CutAnswer | MalformedAnswer | DrippingAnswer
+Failure = ScriptedAnswer | ExtraHeaders | Damage | DrippingAnswer
 
 
 class FaultThen(msgspec.Struct, frozen=True):
@@ -78,7 +73,9 @@ class FaultThen(msgspec.Struct, frozen=True):
     @property
     def prevents_execution(self) -> bool:
         """Return whether the request is not executed at all."""
-        return not self.after_commit and any(isinstance(one, ScriptedAnswer | NoAnswer) for one in self.failures)
+        return not self.after_commit and any(
+            isinstance(one, ScriptedAnswer) or one is Damage.NO_ANSWER for one in self.failures
+        )
 
 
 WITHOUT_BODY: Final = (204, 304)

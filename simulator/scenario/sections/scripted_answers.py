@@ -10,16 +10,12 @@ from simulator.domain.model.draw import Spread
 from simulator.domain.model.fault_kinds import (
     JSON,
     WITHOUT_BODY,
-    CutAnswer,
+    Damage,
     Denial,
     DrippingAnswer,
     ExtraHeaders,
     Failure,
     FaultThen,
-    InternalError,
-    MalformedAnswer,
-    NoAnswer,
-    NonceServiceDown,
     ScriptedAnswer,
 )
 from simulator.domain.model.inbox_programs import INBOX_NAME, InboxProgram, InboxReply, TimedReply
@@ -99,11 +95,11 @@ def _failures(item: ValueReader) -> Iterator[Failure]:
     if found := headers(item["headers"]):
         yield ExtraHeaders(tuple((name.encode(), value.encode()) for name, value in found))
     if disconnect.boolean() or disconnect.text() == "head":
-        yield NoAnswer()
+        yield Damage.NO_ANSWER
     elif disconnect.text():
-        yield CutAnswer()
+        yield Damage.CUT
     if item["malformed"].boolean():
-        yield MalformedAnswer()
+        yield Damage.MALFORMED
     pace = item["drip"]["bytes_per_second"].optional_amount()
     if pace is not None:
         yield DrippingAnswer(float(pace))
@@ -122,8 +118,8 @@ def _type_of(text: str) -> str:
 
 def _denial(item: ValueReader) -> Denial | None:
     if item["nonce_service"].text() == "down":
-        return NonceServiceDown()
-    return InternalError() if item["internal_error"].boolean() else None
+        return Denial.NONCE_SERVICE_DOWN
+    return Denial.INTERNAL_ERROR if item["internal_error"].boolean() else None
 
 
 def _delay(item: ValueReader) -> tuple[timedelta, timedelta] | Spread | None:
