@@ -8,15 +8,7 @@ from simulator.domain.commands import SendCallback
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback, CallbackState, is_retried
-from simulator.domain.model.delivery_attempts import (
-    Attempt,
-    AttemptEnd,
-    AttemptResult,
-    Send,
-    counted,
-    is_accepted,
-)
-from simulator.domain.model.domain_events import AttemptOutcome
+from simulator.domain.model.delivery_attempts import Attempt, AttemptEnd, AttemptResult, counted, is_accepted
 from simulator.domain.model.draw import drawn
 from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.transactions import Distortion, PaymentResult, Status, Transaction
@@ -104,14 +96,14 @@ def _add(
     return callback
 
 
-def attempt_due(state: State, callback: Callback, now: datetime) -> Send | None:
-    """Start the next attempt of a callback. A callback of an earlier status than the current one is stale. Return None
-    for a retry of a stale callback when the scenario skips these, which ends the callback."""
+def may_attempt(state: State, callback: Callback) -> bool:
+    """Prepare the next attempt of a callback. A callback of an earlier status than the current one is stale. Return
+    False for a retry of a stale callback when the scenario skips these, which ends the callback."""
     if callback.attempts and state.assumes("callback-order", "skip_stale") and _is_stale(state, callback):
         callback.state = callback.attempts[-1].state = CallbackState.FAILED
         state.noted[DomainOutcome.CALLBACK_FAILED] += 1
         state.callback_counts[callback.transaction.reseller].failed += 1
-        return None
+        return False
     if callback.is_repeat and not callback.attempts:
         state.noted[
             DomainOutcome.CALLBACK_STALE if _is_stale(state, callback) else DomainOutcome.CALLBACK_DUPLICATED
@@ -119,36 +111,27 @@ def attempt_due(state: State, callback: Callback, now: datetime) -> Send | None:
     if state.assumes("callback-balance", "at_sending"):
         wallet = state.resellers[callback.transaction.reseller].wallet
         callback.result = msgspec.structs.replace(callback.result, balance=wallet.balance)
-    attempt = Attempt(len(callback.attempts) + 1, now)
-    callback.attempts += (attempt,)
-    return Send(callback, attempt)
+    return True
 
 
 def _is_stale(state: State, callback: Callback) -> bool:
     return state.transactions[callback.transaction.trxid].result.status is not callback.result.status
 
 
-def attempt_ended(state: State, callback: Callback, attempt: Attempt, result: AttemptResult, now: datetime) -> None:
-    """Record an attempt's result. Temporary failures are retried after a delay (SPEC 6.1), interruptions at once."""
-    assert attempt.result is None, "an attempt ends once"
+def end_attempt(state: State, callback: Callback, attempt: Attempt, result: AttemptResult) -> timedelta | None:
+    """Record an attempt's result. Return the wait before a retry, which only temporary failures have (SPEC 6.1)."""
     state.callbacks.end_attempt(callback, attempt, result)
     policy = state.scenario.limits.callback_retry
-    is_interrupted = result.kind is AttemptEnd.INTERRUPTED
-    next_at = now if is_interrupted else now + policy.after
-    retried = is_retried(result, redirects=state.assumes("callback-redirect", "retry"))
     if is_accepted(result):
         callback.state = CallbackState.DELIVERED
         state.noted[DomainOutcome.CALLBACK_DELIVERED] += 1
         if attempt.number > 1:
             state.noted[DomainOutcome.CALLBACK_DELIVERED_LATE] += 1
-    elif is_interrupted or (retried and counted(callback.attempts) <= policy.retries):
-        state.agenda.add(next_at, callback)
+        return None
+    is_temporary = is_retried(result, redirects=state.assumes("callback-redirect", "retry"))
+    if result.kind is AttemptEnd.INTERRUPTED or (is_temporary and counted(callback.attempts) <= policy.retries):
         state.noted[DomainOutcome.CALLBACK_RETRIED] += 1
-    else:
-        callback.state = CallbackState.FAILED
-        state.noted[DomainOutcome.CALLBACK_FAILED] += 1
-    attempt.state = ended = callback.state
-    counts = state.callback_counts[callback.transaction.reseller]
-    counts.count_attempt(delivered=ended is CallbackState.DELIVERED, failed=ended is CallbackState.FAILED)
-    next_due = next_at if callback.state is CallbackState.PENDING else None
-    state.publish(AttemptOutcome(callback.id, attempt.number, now, next_due))
+        return policy.after
+    callback.state = CallbackState.FAILED
+    state.noted[DomainOutcome.CALLBACK_FAILED] += 1
+    return None

@@ -19,7 +19,8 @@ from simulator.domain.handlers import (
     webhook_jobs,
 )
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.delivery_attempts import Send
+from simulator.domain.model.delivery_attempts import Attempt, AttemptEnd, Send, is_accepted
+from simulator.domain.model.domain_events import AttemptOutcome
 from simulator.domain.model.schedule import Scheduled
 from simulator.domain.model.wallet import Entry
 from simulator.domain.model.webhooks import Delivery
@@ -79,14 +80,27 @@ def record_time(state: State, command: RecordTime, now: datetime) -> None:
 
 
 def end_attempt(state: State, command: EndAttempt, now: datetime) -> None:
-    """Record the result of an attempt."""
-    send = state.in_flight.pop(command.job)
-    assert send.attempt.number == command.attempt, "a job has one attempt in the air"
-    match send.job:
-        case Callback() as callback:
-            callback_jobs.attempt_ended(state, callback, send.attempt, command.result, now)
-        case Delivery() as delivery:
-            webhook_jobs.attempt_ended(state, delivery, send.attempt, command.result, now)
+    """Record the result of an attempt, and schedule the retry, if any: at once after an interruption."""
+    send, result = state.in_flight.pop(command.job), command.result
+    job, attempt = send.job, send.attempt
+    assert attempt.number == command.attempt, "a job has one attempt in the air"
+    assert attempt.result is None, "an attempt ends once"
+    if isinstance(job, Callback):
+        wait = callback_jobs.end_attempt(state, job, attempt, result)
+        counts = state.callback_counts[job.transaction.reseller]
+    else:
+        assert isinstance(job, Delivery), "a job is a callback or a delivery"
+        wait = webhook_jobs.end_attempt(state, job, attempt, result, now)
+        counts = state.webhook_counts[job.reseller]
+    next_due = None
+    if wait is not None:
+        next_due = now if result.kind is AttemptEnd.INTERRUPTED else now + wait
+        state.agenda.add(next_due, job)
+    attempt.state = job.state
+    counts.attempts += 1
+    counts.delivered += is_accepted(result)
+    counts.failed += wait is None and not is_accepted(result)
+    state.publish(AttemptOutcome(job.id, attempt.number, now, next_due))
 
 
 def _process(state: State, item: AgendaItem, now: datetime) -> AgendaResult | None:
@@ -94,10 +108,8 @@ def _process(state: State, item: AgendaItem, now: datetime) -> AgendaResult | No
         case StepDue():
             taken = timeline.step_due(state, item, now)
             return None if taken is None else AgendaResult(now, taken)
-        case Callback():
-            return _sent(state, now, item, callback_jobs.attempt_due(state, item, now))
-        case Delivery():
-            return _sent(state, now, item, webhook_jobs.attempt_due(state, item, now))
+        case Callback() | Delivery():
+            return _attempt(state, item, now)
         case CaseDue():
             case_requests.case_due(state, item, now)
             return AgendaResult(now, item)
@@ -105,7 +117,15 @@ def _process(state: State, item: AgendaItem, now: datetime) -> AgendaResult | No
             return carry_out(state, item, now)
 
 
-def _sent(state: State, now: datetime, item: Callback | Delivery, send: Send | None) -> AgendaResult:
-    if send is not None:
-        state.in_flight[send.job.id] = send
-    return AgendaResult(now, item, send)
+def _attempt(state: State, job: Callback | Delivery, now: datetime) -> AgendaResult:
+    """Begin the next attempt of a job, unless the job ends without it."""
+    if isinstance(job, Callback):
+        may_attempt = callback_jobs.may_attempt(state, job)
+    else:
+        may_attempt = webhook_jobs.may_attempt(state, job, now)
+    if not may_attempt:
+        return AgendaResult(now, job)
+    attempt = Attempt(len(job.attempts) + 1, now)
+    job.attempts += (attempt,)
+    send = state.in_flight[job.id] = Send(job, attempt)
+    return AgendaResult(now, job, send)

@@ -1,7 +1,7 @@
 """Webhooks: a reseller's balance webhook (SPEC 3.3), events and their delivery jobs (SPEC 3.2, 6.3), and alerts on a
 low balance."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 import msgspec
@@ -17,15 +17,8 @@ from simulator.domain.commands import (
 )
 from simulator.domain.errors import Unacceptable, Unknown
 from simulator.domain.model import draw
-from simulator.domain.model.delivery_attempts import (
-    Attempt,
-    AttemptEnd,
-    AttemptResult,
-    Send,
-    counted,
-    is_accepted,
-)
-from simulator.domain.model.domain_events import AttemptOutcome, EmailNotification, NotificationKind
+from simulator.domain.model.delivery_attempts import Attempt, AttemptEnd, AttemptResult, counted, is_accepted
+from simulator.domain.model.domain_events import EmailNotification, NotificationKind
 from simulator.domain.model.money import CENT, is_bounded, is_whole_cents
 from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.resellers import Reseller
@@ -206,42 +199,35 @@ def _begin(
     return delivery
 
 
-def attempt_due(state: State, delivery: Delivery, now: datetime) -> Send | None:
-    """Start the next attempt of a job. Return None when its webhook was disabled or removed, which ends the job."""
-    if not delivery.webhook.enabled:
-        text = "the webhook was disabled or removed before this attempt"
-        state.deliveries.end(delivery, DeliveryState.FAILED, text, now)
-        state.noted[DomainOutcome.WEBHOOK_FAILED] += 1
-        state.webhook_counts[delivery.reseller].failed += 1
-        return None
-    attempt = Attempt(len(delivery.attempts) + 1, now)
-    delivery.attempts.append(attempt)
-    return Send(delivery, attempt)
+def may_attempt(state: State, delivery: Delivery, now: datetime) -> bool:
+    """Return False when the webhook of a job was disabled or removed, which ends the job."""
+    if delivery.webhook.enabled:
+        return True
+    text = "the webhook was disabled or removed before this attempt"
+    state.deliveries.end(delivery, DeliveryState.FAILED, text, now)
+    state.noted[DomainOutcome.WEBHOOK_FAILED] += 1
+    state.webhook_counts[delivery.reseller].failed += 1
+    return False
 
 
-def attempt_ended(state: State, delivery: Delivery, attempt: Attempt, result: AttemptResult, now: datetime) -> None:
-    """Record an attempt's result. Results other than 2xx are retried until the retries are exhausted, interruptions at
-    once."""
-    assert attempt.result is None, "an attempt ends once"
-    is_interrupted, count = result.kind is AttemptEnd.INTERRUPTED, counted(delivery.attempts)
-    next_at = now if is_interrupted else now + state.scenario.webhooks.wait(count)
+def end_attempt(
+    state: State, delivery: Delivery, attempt: Attempt, result: AttemptResult, now: datetime
+) -> timedelta | None:
+    """Record an attempt's result. Return the wait before a retry, which all results other than 2xx have until the
+    retries are exhausted."""
     attempt.result = msgspec.structs.replace(result, body=result.body[:RESPONSE_CHARS_MAX], headers=())
+    count = counted(delivery.attempts)
     if is_accepted(result):
         state.deliveries.end(delivery, DeliveryState.SUCCEEDED, "", now)
         state.noted[DomainOutcome.WEBHOOK_DELIVERED] += 1
-    elif is_interrupted or count <= delivery.retry_limit:
-        state.agenda.add(next_at, delivery)
+        return None
+    if result.kind is AttemptEnd.INTERRUPTED or count <= delivery.retry_limit:
         state.noted[DomainOutcome.WEBHOOK_RETRIED] += 1
-    else:
-        text = result.error or f"the receiver answered {result.status}"
-        state.deliveries.end(delivery, DeliveryState.FAILED, text, now)
-        state.noted[DomainOutcome.WEBHOOK_FAILED] += 1
-    attempt.state = ended = delivery.state
-    counts = state.webhook_counts[delivery.reseller]
-    counts.count_attempt(delivered=ended is DeliveryState.SUCCEEDED, failed=ended is DeliveryState.FAILED)
-    is_over = delivery.state is not DeliveryState.UNDER_WAY
-    next_due = None if is_over else next_at
-    state.publish(AttemptOutcome(delivery.id, attempt.number, now, next_due))
+        return state.scenario.webhooks.wait(count)
+    text = result.error or f"the receiver answered {result.status}"
+    state.deliveries.end(delivery, DeliveryState.FAILED, text, now)
+    state.noted[DomainOutcome.WEBHOOK_FAILED] += 1
+    return None
 
 
 def replay_delivery(state: State, command: ReplayDelivery, now: datetime) -> Delivery | ReplayRefused:

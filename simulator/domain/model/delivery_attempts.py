@@ -122,9 +122,3 @@ class JobCounts(msgspec.Struct):
     def pending(self) -> int:
         """Return the number of jobs that have not ended."""
         return self.begun - self.delivered - self.failed
-
-    def count_attempt(self, *, delivered: bool, failed: bool) -> None:
-        """Count an attempt that ended, and its job if the job ended with it."""
-        self.attempts += 1
-        self.delivered += delivered
-        self.failed += failed
