@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from simulator.domain.model.expectations import Expectation, Verdict, verdict
-from simulator.domain.model.rules import SANDBOX_VALUES_MAX, VALUE_CHARS_MAX, VALUES_MAX
+from simulator.domain.model.rules import VALUE_CHARS_MAX, VALUES_MAX
 
 RECENT_MAX = 8
 SHOWN_MAX = 3
@@ -56,14 +56,16 @@ class KeptCounts(NamedTuple):
 
 
 class ExpectationBudget:
-    """The budget for the distinct values of all expectations of a sandbox."""
+    """The budget for the distinct values of all expectations of a sandbox: ten times that of a single expectation."""
+
+    most = 10 * VALUES_MAX
 
     def __init__(self) -> None:
         self.taken = 0
 
     def take(self) -> bool:
         """Reserve a place for a value. Return False when the budget is used up."""
-        if self.taken >= SANDBOX_VALUES_MAX:
+        if self.taken >= self.most:
             return False
         self.taken += 1
         return True
@@ -153,7 +155,7 @@ class ValueCounts:
                 self._full = f"there are more than {VALUES_MAX} values of {self.expectation.per}"
                 return None
             if not self._budget.take():
-                self._full = f"the expectations of this sandbox have more than {SANDBOX_VALUES_MAX} values together"
+                self._full = f"the expectations of this sandbox have more than {self._budget.most} values together"
                 return None
             self.size += 1
         seen = ValueCalls(value, sender)

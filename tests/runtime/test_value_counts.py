@@ -86,7 +86,7 @@ def test_a_verdict_on_many_values_looks_at_few_of_them() -> None:
 
 
 def test_all_expectations_share_the_memory_for_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.runtime.value_counts.SANDBOX_VALUES_MAX", 3)
+    monkeypatch.setattr(ExpectationBudget, "most", 3)
     budget = ExpectationBudget()
     first, second = once(budget), once(budget)
     for value in ("a", "b"):
@@ -98,7 +98,7 @@ def test_all_expectations_share_the_memory_for_values(monkeypatch: pytest.Monkey
 
 
 def test_a_reload_frees_the_memory_of_the_expectations_that_it_drops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.runtime.value_counts.SANDBOX_VALUES_MAX", 2)
+    monkeypatch.setattr(ExpectationBudget, "most", 2)
     one, other = (Expectation(name, ExpectationKind.CALLS, Count(1, 1), per="refid") for name in ("one", "other"))
     counters = Counters([one])
     for refid in (b"a", b"b"):

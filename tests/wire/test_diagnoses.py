@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from simulator.domain.model.catalog import Money
 from simulator.domain.model.details import Detail, DetailKind, detail
-from simulator.domain.model.likeness import NAMES_MAX, nearest
+from simulator.domain.model.likeness import COMPARED_MAX, nearest
 from simulator.domain.model.transactions import Status
 from simulator.shortened import SENTENCE_CHARS_MAX
 from simulator.wire.diagnoses import SENTENCES, sentence, shown
@@ -78,7 +78,7 @@ def test_a_similar_word_is_suggested(word: str, meant: str) -> None:
 
 
 def test_the_first_thousands_of_many_words_are_compared() -> None:
-    words = [f"CODE-{number}" for number in range(NAMES_MAX + 1)]
+    words = [f"CODE-{number}" for number in range(50 * COMPARED_MAX + 1)]
     assert nearest("code-7", words) == "CODE-7"
     assert nearest("CODE-4567X", words) == "CODE-4567"
-    assert nearest(f"code-{NAMES_MAX}", words) != f"CODE-{NAMES_MAX}"
+    assert nearest(f"code-{50 * COMPARED_MAX}", words) != f"CODE-{50 * COMPARED_MAX}"

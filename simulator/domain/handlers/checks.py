@@ -12,7 +12,7 @@ import msgspec
 
 from simulator.domain.model import pricing
 from simulator.domain.model.catalog import FormField, Money, Option, OptionList, Product
-from simulator.domain.model.details import Detail, DetailKind, detail
+from simulator.domain.model.details import NAMES_MAX, Detail, DetailKind, detail
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import CENT, ZERO, denotes_number, is_whole_cents
 from simulator.domain.model.pricing import (
@@ -26,9 +26,6 @@ from simulator.domain.model.pricing import (
 )
 from simulator.domain.model.transactions import Reason, Refusal
 from simulator.domain.state import State
-
-# The maximum number of denominations in a detail; the nearest to the requested amount are listed.
-SOLD_SHOWN_MAX = 10
 
 
 class Draft(msgspec.Struct, frozen=True, gc=False):
@@ -175,11 +172,9 @@ def not_sold(product: str, amount: Decimal, sold: Collection[Decimal], whom: Map
     """Explain that the product is not sold in this amount to `whom`."""
     if not sold:
         return detail(DetailKind.NOTHING_SOLD, product=product, whom=whom)
-    nearest = sorted(nsmallest(SOLD_SHOWN_MAX, sold, key=lambda one: abs(one - amount)))
-    left_out = len(sold) - len(nearest) or None
-    return detail(
-        DetailKind.NOT_SOLD, product=product, amount=amount, sold=tuple(nearest), left_out=left_out, whom=whom
-    )
+    shown = sorted(nsmallest(2 * NAMES_MAX, sold, key=lambda one: abs(one - amount)))
+    left_out = len(sold) - len(shown) or None
+    return detail(DetailKind.NOT_SOLD, product=product, amount=amount, sold=tuple(shown), left_out=left_out, whom=whom)
 
 
 EVERYBODY: Mapping[str, str] = {}

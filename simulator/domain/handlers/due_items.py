@@ -3,6 +3,7 @@ that the sandbox has seen, whichever is later."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 from simulator.domain import commands
@@ -59,18 +60,14 @@ def carry_out(state: State, due: Scheduled, now: datetime) -> AgendaResult:
 def pass_time(state: State, command: PassTime, now: datetime) -> list[AgendaResult]:
     """Process items that are due by `now`. Skip a step that may not follow the current status."""
     fired: list[AgendaResult] = []
-    left = command.events_max
-    while left is None or left > 0:
+    for _ in count() if command.events_max is None else range(command.events_max):
         due = state.agenda.pop_due(now)
         if due is None:
             state.advance_to(now)
             break
         state.advance_to(due.at)
-        one = _process(state, due.item, state.now)
-        if one is not None:
-            fired.append(one)
-        if left is not None:
-            left -= 1
+        if (result := _process(state, due.item, state.now)) is not None:
+            fired.append(result)
     return fired
 
 

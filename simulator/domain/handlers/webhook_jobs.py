@@ -2,7 +2,6 @@
 low balance."""
 
 from datetime import datetime, timedelta
-from decimal import Decimal
 
 import msgspec
 
@@ -119,13 +118,10 @@ def _draw_secret(state: State, webhook: Webhook, code: str) -> None:
     state.secrets.add(webhook.secret, replaced=former)
 
 
-THRESHOLD_MIN = Decimal(1)
-
-
 def set_threshold(state: State, command: SetThreshold, now: datetime) -> Reseller:
     """Set a reseller's threshold. Raise `Unacceptable` below 1 and for fractions of a sen."""
     amount = command.amount
-    if not is_bounded(amount) or amount < THRESHOLD_MIN or not is_whole_cents(amount):
+    if not is_bounded(amount) or amount < 1 or not is_whole_cents(amount):
         raise Unacceptable("invalid_amount", "a threshold is at least 1, with at most two decimals", "amount")
     reseller = state.resellers[command.reseller]
     reseller.wallet.threshold = amount.quantize(CENT)

@@ -67,7 +67,7 @@ def trxid(seed: int, created: datetime, reseller: str, refid: str) -> str:
 _NORMAL: Final = NormalDist()
 DELAY_MAX: Final = timedelta(days=3660)
 _Z99: Final = _NORMAL.inv_cdf(0.99)
-FRACTION_MIN, FRACTION_MAX = 0.001, 0.999
+_TAIL: Final = 0.001
 """The distribution is unbounded, so it is cut off at a thousandth on both sides."""
 
 
@@ -80,7 +80,7 @@ class Spread(msgspec.Struct, frozen=True):
     def at(self, fraction: float) -> timedelta:
         """Return the delay that this fraction of all delays does not exceed."""
         sigma = log(self.p99 / self.median) / _Z99
-        z = _NORMAL.inv_cdf(min(max(fraction, FRACTION_MIN), FRACTION_MAX))
+        z = _NORMAL.inv_cdf(min(max(fraction, _TAIL), 1 - _TAIL))
         seconds = self.median.total_seconds() * exp(sigma * z)
         return timedelta(seconds=min(seconds, DELAY_MAX.total_seconds()))
 

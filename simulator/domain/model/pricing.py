@@ -48,10 +48,7 @@ def lists_of(product: Product, field_id: str) -> list[OptionList]:
 
 def account_source(product: Product, field_id: str) -> str | None:
     """Return the field that supplies the `account_number` for a dynamic field's options."""
-    source = data_source(product, field_id)
-    if source is None or source.type != "dynamic":
-        return None
-    return source.params.get("account_number", {}).get("from_field")
+    return dependencies(product, field_id).get("account_number")
 
 
 def data_source(product: Product, field_id: str) -> DataSource | None:
@@ -119,8 +116,6 @@ def _for_account(seed: int, option: Option, identity: tuple[str, str, str]) -> O
     return replace(option, account_number=f"{int(first) % 9 + 1}{rest}")
 
 
-# The minimum where no other applies.
-LEAST = CENT
 ONE = Decimal(1)
 FREE = Decimal("0.00")
 GREATEST = Decimal(10**9)
@@ -183,7 +178,7 @@ def _sample(product: Product) -> list[Decimal]:
             for each in amounts
             if each is not None and (low is None or low <= each) and (high is None or each <= high)
         ]
-    ends = [LEAST if low is None else low, GREATEST if high is None else high]
+    ends = [CENT if low is None else low, GREATEST if high is None else high]
     billers = [option for found in product.options.values() for option in found if option.is_active]
     lows = [option.min_amount.amount for option in billers if option.min_amount]
     highs = [option.max_amount.amount for option in billers if option.max_amount]

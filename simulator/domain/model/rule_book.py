@@ -16,17 +16,7 @@ from typing import Any, Generic
 import msgspec
 
 from simulator.domain.model import draw
-from simulator.domain.model.rules import (
-    SANDBOX_VALUES_MAX,
-    SECTIONS,
-    VALUES_MAX,
-    Fields,
-    Rule,
-    RuleCount,
-    Then,
-    by_label,
-    counted_value,
-)
+from simulator.domain.model.rules import VALUES_MAX, Fields, Rule, RuleCount, Then, by_label, counted_value
 
 Rules = tuple[Rule[Then], ...]
 NO_RULES: Mapping[str, Rule[Any]] = {}
@@ -96,7 +86,7 @@ class RuleBook(Generic[Then]):
         self.rules = sorted(rules, key=lambda rule: rule.fallback)
         self._own_count = sum(not rule.fallback for rule in self.rules)
         sharing = sum(bool(rule.per) for rule in self.rules)
-        self._values_max = min(VALUES_MAX, SANDBOX_VALUES_MAX // len(SECTIONS) // max(1, sharing))
+        self._values_max = min(VALUES_MAX, 2 * VALUES_MAX // max(1, sharing))
         self._by_label = by_label(self.rules)
         self._only_rule = self.rules[0] if len(self.rules) == 1 and self.rules[0].decides_all else None
 

@@ -31,13 +31,11 @@ def violations(state: State) -> Iterator[list[str]]:
 
 
 def _records(state: State) -> Iterator[Iterable[str]]:
-    """Yield the violations of each record; a transaction's are computed lazily."""
+    """Yield the violations of each record that exists now; a transaction's are computed lazily."""
     resellers = list(state.resellers.values())
-    walks = [
-        *[_wallet(one, len(one.wallet.entries), one.wallet.balance) for one in resellers],
-        *[_transactions(state, one, len(one.history)) for one in resellers],
-    ]
-    return chain([list(_indexes(state))], *walks)
+    wallets = [_wallet(one, len(one.wallet.entries), one.wallet.balance) for one in resellers]
+    transactions = [islice(one.history.transactions, len(one.history)) for one in resellers]
+    return chain([list(_indexes(state))], *wallets, (_transaction(state, one) for one in chain(*transactions)))
 
 
 def _indexes(state: State) -> Iterator[str]:
@@ -55,8 +53,8 @@ def _indexes(state: State) -> Iterator[str]:
 def _wallet(reseller: Reseller, count: int, balance: Decimal) -> Iterator[list[str]]:
     """Check that the first `count` entries lead to `balance`."""
     running, code = reseller.wallet.opening, reseller.code
-    for number in range(1, count + 1):
-        entry, found = reseller.wallet.entry(number), []
+    for number, entry in enumerate(islice(reseller.wallet.entries, count), 1):
+        found = []
         running += entry.amount
         if entry.balance != running:
             found.append(f"{code}: entry {entry.id} says balance {entry.balance}, the entries add up to {running}")
@@ -67,12 +65,6 @@ def _wallet(reseller: Reseller, count: int, balance: Decimal) -> Iterator[list[s
         yield [f"{code}: balance {balance}, but opening and entries add up to {running}"]
     if balance < 0:
         yield [f"{code}: the balance {balance} is below zero"]
-
-
-def _transactions(state: State, reseller: Reseller, count: int) -> Iterator[Iterable[str]]:
-    """Check the first `count` transactions of a reseller."""
-    transactions = reseller.history.transactions
-    return (_transaction(state, transactions[place]) for place in range(count))
 
 
 def _transaction(state: State, transaction: Transaction) -> Iterator[str]:

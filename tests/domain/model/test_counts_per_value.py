@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from simulator.domain.model import rule_book
 from simulator.domain.model.rule_book import RuleBook
-from simulator.domain.model.rules import SANDBOX_VALUES_MAX, VALUES_MAX, Rule, counted_value
+from simulator.domain.model.rules import VALUES_MAX, Rule, counted_value
 
 REQUESTS = st.lists(
     st.fixed_dictionaries({"account": st.sampled_from(["a", "b", "c", "", None]), "amount": st.integers(1, 3)}),
@@ -93,7 +93,7 @@ def test_a_rule_keeps_the_counts_of_10000_values_and_the_oldest_goes_first() -> 
 
 
 def test_the_rules_of_a_section_share_the_limit_on_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rule_book, "SANDBOX_VALUES_MAX", 60)
+    monkeypatch.setattr(rule_book, "VALUES_MAX", 6)
     rules = tuple(Rule(str(place), lambda facts: True, place, nth=9, per="account") for place in range(3))
     book = RuleBook(1, rules[1:])
 
@@ -102,15 +102,11 @@ def test_the_rules_of_a_section_share_the_limit_on_values(monkeypatch: pytest.Mo
             book.choose(lambda account=account: {"account": account})  # type: ignore[misc]
         return [list(count.by_value) for _, count in book.counted_rules()]
 
-    assert kept_after(*"abcdefgh") == [list("cdefgh")] * 2, "12 of 60 values for a section, 6 for each rule"
+    assert kept_after(*"abcdefgh") == [list("cdefgh")] * 2, "12 values for a section, 6 for each rule"
     book.put_first(rules[0])
     assert kept_after("i") == [["i"], *[list("fghi")] * 2], "4 for each of three"
     book.remove("1")
     assert kept_after("h", "j", "k") == [list("ihjk"), list("fghijk")], "one that is known takes no place"
-
-
-def test_a_sandbox_keeps_the_counts_of_100000_values() -> None:
-    assert SANDBOX_VALUES_MAX == 100_000
 
 
 class Ids(tuple[str, ...]):
