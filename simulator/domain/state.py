@@ -21,13 +21,7 @@ from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rules import SECTIONS, AddedRule, Rule, RuleCount
 from simulator.domain.model.scenario import Compiler, Limits, Scenario
 from simulator.domain.model.schedule import Network
-from simulator.domain.model.transactions import (
-    SPELLINGS,
-    STATUS_CODES,
-    PaymentThen,
-    Transaction,
-    Transactions,
-)
+from simulator.domain.model.transactions import SPELLINGS, STATUS_CODES, PaymentThen, Transaction, Transactions
 from simulator.domain.model.webhooks import DeliveryLog, Webhook
 
 

@@ -11,14 +11,7 @@ the amount, so any mismatch is reported for the code. A missing code is reported
 from collections.abc import Mapping
 from decimal import Decimal
 
-from simulator.domain.handlers.checks import (
-    Draft,
-    bad_option_of,
-    chosen_options,
-    named_plan,
-    offered_to,
-    offered_whom,
-)
+from simulator.domain.handlers.checks import Draft, bad_option_of, chosen_options, named_plan, offered_to, offered_whom
 from simulator.domain.model.catalog import FormField, Product, Source
 from simulator.domain.model.details import NAMES_MAX, Detail, DetailKind, detail
 from simulator.domain.model.likeness import nearest

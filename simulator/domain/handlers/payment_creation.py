@@ -79,7 +79,7 @@ def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | 
         product = reseller.sees(state.catalog, command.product)
         if product is None or not product.is_active:
             refusal = Refusal(Reason.PRODUCT, detail=not_on_sale(state, product, command.product, reseller))
-            return _refuse(state, refusal, reseller, product)
+            return _refuse(state, refusal, reseller, product.name if product else "")
         outcome = _check(_draft(state, product, command), reseller, command, now)
     if product is None or not command.extras:
         return outcome
@@ -107,7 +107,7 @@ def _check(draft: Draft, reseller: Reseller, command: CreatePayment, now: dateti
     if refused is not None:
         draft, refused, note = _accept_price(draft, refused)
         if refused is not None:
-            return _refuse(state, refused, reseller, product, warning=price_of_another(draft))
+            return _refuse(state, refused, reseller, product.name, warning=price_of_another(draft))
     if product.price_adjustment is not None or product.denomination_unit_price != 1:
         note = note or price_of_another(draft)
     assert draft.amount is not None, "an amount that is not a number was refused"
@@ -118,7 +118,7 @@ def _check(draft: Draft, reseller: Reseller, command: CreatePayment, now: dateti
         needed = {"face": Money(face)}
     if needed:
         wanting = detail(DetailKind.BALANCE, balance=Money(balance), **needed)
-        return _refuse(state, Refusal(Reason.BALANCE, detail=wanting), reseller, product, warning=note)
+        return _refuse(state, Refusal(Reason.BALANCE, detail=wanting), reseller, product.name, warning=note)
     return _create(draft, reseller, cost, face, command, now, note)
 
 
@@ -153,13 +153,7 @@ def _requery(
     kept = _kept_values(state, transaction, command)
     if kept and state.assumes("refid-reused-with-other-parameters", "reject") and kept.keys() != {"remarks"}:
         other = detail(DetailKind.REFID_CONFLICT, refid=transaction.refid, kept=kept)
-        return PaymentRefused(
-            reason=Reason.REFID,
-            code=state.codes[Reason.REFID],
-            balance=reseller.wallet.balance,
-            product_name=transaction.product_name,
-            detail=other,
-        )
+        return _refuse(state, Refusal(Reason.REFID, detail=other), reseller, transaction.product_name)
     requery(state, transaction, now)
     note = detail(DetailKind.REFID_EXISTS, refid=transaction.refid, kept=kept) if kept else None
     result = transaction.results[-1]
@@ -204,17 +198,15 @@ def _refuse(
     state: State,
     refusal: Refusal,
     reseller: Reseller,
-    product: Product | None,
+    product_name: str,
     rule: str = "",
     warning: Detail | None = None,
 ) -> PaymentRefused:
-    code = state.codes[refusal.reason] if refusal.code is None else refusal.code
-    name = product.name if product else ""
     return PaymentRefused(
         reason=refusal.reason,
-        code=code,
+        code=state.codes[refusal.reason] if refusal.code is None else refusal.code,
         balance=reseller.wallet.balance,
-        product_name=name,
+        product_name=product_name,
         remarks=refusal.remarks,
         rule=rule,
         detail=refusal.detail,
@@ -239,7 +231,7 @@ def _create(
         refusal = rule.then.refusal
         said = refusal.remarks or plan_remarks(refusal.reason, command.extras, amount)
         refusal = msgspec.structs.replace(refusal, remarks=said)
-        return _refuse(state, refusal, reseller, product, rule.label, note)
+        return _refuse(state, refusal, reseller, product.name, rule.label, note)
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
     wallet = reseller.wallet
     entry = wallet.post(TRANSACTION, shared(-cost), now, f"{product.name} {command.account}", trxid)

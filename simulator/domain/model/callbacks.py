@@ -131,16 +131,13 @@ class CallbackLog(JobLog[Callback]):
 
     def _evict(self) -> None:
         while len(self._by_id) > self._count_max or (self.size > self._bytes_max and len(self._by_id) > 1):
-            self._drop_oldest()
-
-    def _drop_oldest(self) -> None:
-        _, oldest = self._by_id.popitem(last=False)
-        siblings = self._by_trxid[oldest.transaction.trxid]
-        siblings.remove(oldest)
-        if not siblings:
-            del self._by_trxid[oldest.transaction.trxid]
-        self.size -= oldest.size
-        self.left_out += 1
-        for attempt in oldest.attempts:
-            if attempt.result is not None:
-                attempt.result = replace(attempt.result, body="")
+            _, oldest = self._by_id.popitem(last=False)
+            siblings = self._by_trxid[oldest.transaction.trxid]
+            siblings.remove(oldest)
+            if not siblings:
+                del self._by_trxid[oldest.transaction.trxid]
+            self.size -= oldest.size
+            self.left_out += 1
+            for attempt in oldest.attempts:
+                if attempt.result is not None:
+                    attempt.result = replace(attempt.result, body="")

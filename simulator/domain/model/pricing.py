@@ -5,15 +5,7 @@ from decimal import Decimal
 from msgspec.structs import replace
 
 from simulator.domain.model import draw
-from simulator.domain.model.catalog import (
-    Adjustment,
-    Catalog,
-    DataSource,
-    FormField,
-    Option,
-    OptionList,
-    Product,
-)
+from simulator.domain.model.catalog import Adjustment, Catalog, DataSource, FormField, Option, OptionList, Product
 from simulator.domain.model.money import CENT, cents
 
 NO_OPTIONS = OptionList()

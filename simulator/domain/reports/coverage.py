@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from simulator.domain.model.outcomes import OUTCOMES, AnswerKind, DomainOutcome
+from simulator.domain.model.outcomes import OUTCOMES, AnswerKind
 from simulator.domain.model.rules import RuleCount
 from simulator.domain.state import State
 
@@ -65,16 +65,12 @@ def coverage(state: State, answers: Mapping[tuple[str, str, int, str, str], int]
     """Return the coverage of a sandbox; `answers` counts its answers by the members of `AnswerKind`. Scans no records,
     since everything is counted as it happens."""
     counted = Counter({AnswerKind(*key): count for key, count in answers.items()})
-    return Coverage(1, _rules(state), _magic(state), counted, _outcomes(state, counted))
-
-
-def _rules(state: State) -> dict[RuleKey, RuleCount]:
-    found = {}
-    for section, book in state.books.items():
-        for rule, count in book.counted_rules():
-            key = RuleKey(state.scenario.name, section, rule.id, rule.name)
-            found[key] = RuleCount(count.matched, count.chosen)
-    return found
+    rules = {
+        RuleKey(state.scenario.name, section, rule.id, rule.name): RuleCount(count.matched, count.chosen)
+        for section, book in state.books.items()
+        for rule, count in book.counted_rules()
+    }
+    return Coverage(1, rules, _magic(state), counted, _outcomes(state, counted))
 
 
 def _magic(state: State) -> dict[str, MagicCoverage]:
@@ -91,12 +87,8 @@ def _magic(state: State) -> dict[str, MagicCoverage]:
 
 
 def _outcomes(state: State, answers: Counter[AnswerKind]) -> Counter[str]:
-    found: Counter[str] = Counter()
+    found = Counter({outcome.value: count for outcome, count in state.noted.items()})
     for outcome in OUTCOMES:
         if outcome.of_answer is not None:
-            count = sum(times for answered, times in answers.items() if outcome.of_answer(answered))
-        else:
-            count = state.noted[DomainOutcome(outcome.id)]
-        if count:
-            found[outcome.id] = count
-    return found
+            found[outcome.id] = sum(times for answered, times in answers.items() if outcome.of_answer(answered))
+    return +found  # without zeros
