@@ -32,13 +32,8 @@ from simulator.domain.model.webhooks import WebhookStart
 from simulator.domain.queries import time_of_change
 from simulator.domain.state import State
 
-# Limits on memory that is allocated when a sandbox starts.
-FIXED_SIZES = frozenset(
-    {
-        "callbacks", "callbacks_bytes", "deliveries", "deliveries_bytes", "notifications", "journal", "journal_bytes",
-        "tape", "tape_bytes", "inbox", "inbox_bytes", "inboxes", "inboxes_bytes",
-    }
-)  # fmt: skip
+# How the limits begin on memory that is allocated when a sandbox starts.
+FIXED_SIZES = ("callbacks", "deliveries", "notifications", "journal", "tape", "inbox")
 
 
 def load(state: State, command: LoadScenario, now: datetime) -> tuple[str, ...]:
@@ -51,8 +46,12 @@ def load(state: State, command: LoadScenario, now: datetime) -> tuple[str, ...]:
     old, new = state.scenario, state.compiler.scenario(command.document, command.name)
     for start in new.resellers:
         refuse_foreign(state, start)
-    _refuse_too_many(state, new)
-    deferred = [*_seed_and_clock(state, old, new), *_fixed_sizes(old.limits, new.limits)]
+    # Resellers and keys stay until a reset.
+    codes = {*state.resellers, *(start.code for start in new.resellers)}
+    keys = {*state.keys, *(key.key for start in new.resellers for key in start.keys)}
+    refuse_more("resellers", len(codes), new.limits.resellers)
+    refuse_more("api_keys", len(keys), new.limits.api_keys)
+    deferred = list(_fixed_settings(state, old, new))
     state.follow(new)
     deferred += replace_rules(state, old, new)
     if (old.catalog.groups, old.catalog.products) != (new.catalog.groups, new.catalog.products):
@@ -64,25 +63,14 @@ def load(state: State, command: LoadScenario, now: datetime) -> tuple[str, ...]:
     return tuple(deferred)
 
 
-def _refuse_too_many(state: State, new: Scenario) -> None:
-    """Raise when too many resellers or keys would exist: old ones stay until a reset."""
-    codes = {*state.resellers, *(start.code for start in new.resellers)}
-    keys = {*state.keys, *(key.key for start in new.resellers for key in start.keys)}
-    refuse_more("resellers", len(codes), new.limits.resellers)
-    refuse_more("api_keys", len(keys), new.limits.api_keys)
-
-
-def _seed_and_clock(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
+def _fixed_settings(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
     if old.seed != new.seed:
         yield f"seed: a running sandbox keeps its own, {state.seed}"
     same = msgspec.structs.replace(new.clock, skew=old.clock.skew, signature=old.clock.signature)
     if old.clock != same:
         yield "clock: a running clock is changed by PUT clock of the control API"
-
-
-def _fixed_sizes(old: Limits, new: Limits) -> Iterator[str]:
     for one in msgspec.structs.fields(Limits):
-        if one.name in FIXED_SIZES and getattr(old, one.name) != getattr(new, one.name):
+        if one.name.startswith(FIXED_SIZES) and getattr(old.limits, one.name) != getattr(new.limits, one.name):
             yield f"limits.{one.name}: the memory of a running sandbox keeps its size"
 
 
@@ -149,17 +137,13 @@ def _settings(state: State, reseller: Reseller, was: ResellerStart, start: Resel
     if was.webhook != start.webhook:
         _webhook(state, reseller, start.webhook, now)
     if was.overlay != start.overlay:
-        _overlay(state, reseller, start, now)
+        before, reseller.overlay = reseller.overlay, start.overlay
+        reseller.overlay_updated = time_of_change(state, now)
+        catalog_events.publish_overlay(state, reseller, before, now)
     names = ("require_api_key_for_topup", "ip_allowlist")
     changes = {name: getattr(start, name) for name in names if getattr(was, name) != getattr(start, name)}
     if changes:
         change_settings(state, ChangeSettings(reseller.code, changes), now)
-
-
-def _overlay(state: State, reseller: Reseller, start: ResellerStart, now: datetime) -> None:
-    before, reseller.overlay = reseller.overlay, start.overlay
-    reseller.overlay_updated = time_of_change(state, now)
-    catalog_events.publish_overlay(state, reseller, before, now)
 
 
 def _webhook(state: State, reseller: Reseller, start: WebhookStart | None, now: datetime) -> None:
