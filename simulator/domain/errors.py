@@ -1,11 +1,4 @@
-"""Errors that the domain raises for invalid requests. Business refusals are values, not errors.
-
-DomainError
- ├─ Unknown        the named object does not exist
- ├─ Conflict       the object exists already, or is busy
- ├─ Unacceptable   an invalid value
- └─ Busy           too many already; later there may be room
-"""
+"""Errors that the domain raises for invalid requests. Business refusals are values, not errors."""
 
 
 class DomainError(Exception):

@@ -1,8 +1,9 @@
 """Read-only queries of a sandbox's state, for handlers and outside callers."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from typing import TypeVar
 
 import msgspec
 
@@ -16,6 +17,8 @@ from simulator.domain.model.pricing import PLAN_CODE, plan_field
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.state import State
 
+Named = TypeVar("Named")
+
 TICK = timedelta(milliseconds=1)  # the smallest difference that is visible to clients
 
 NEW_VERSION = date(2026, 9, 16)
@@ -28,23 +31,20 @@ SWITCH_IN_UTC = datetime(2027, 1, 11, tzinfo=UTC)
 
 def reseller_of(state: State, code: str) -> Reseller:
     """Return the reseller with this code. Raise `Unknown`."""
-    reseller = state.resellers.get(code)
-    if reseller is None:
-        raise Unknown("unknown_reseller", f"this sandbox has no reseller {code!r}{_hint(code, state.resellers)}")
-    return reseller
+    return _found(state.resellers, code, "reseller")
 
 
 def product_of(state: State, code: str) -> Product:
     """Return the product with this code. Raise `Unknown`."""
-    product = state.catalog.products.get(code)
-    if product is None:
-        raise Unknown("unknown_product", f"this sandbox has no product {code!r}{_hint(code, state.catalog.products)}")
-    return product
+    return _found(state.catalog.products, code, "product")
 
 
-def _hint(code: str, known: Iterable[str]) -> str:
+def _found(known: Mapping[str, Named], code: str, kind: str) -> Named:
+    if (found := known.get(code)) is not None:
+        return found
     likely = nearest(code, known)
-    return f"; did you mean {likely!r}?" if likely else ""
+    hint = f"; did you mean {likely!r}?" if likely else ""
+    raise Unknown(f"unknown_{kind}", f"this sandbox has no {kind} {code!r}{hint}")
 
 
 def not_on_sale(state: State, product: Product | None, code: str, buyer: Reseller | None = None) -> Detail:

@@ -58,14 +58,6 @@ _NOT_SUCCESSFUL = {
 }
 _DONE = {CaseKind.DISPUTE: "disputed", CaseKind.VOID: "voided"}
 
-# The counted outcome, by kind and by whether the request was accepted.
-_OUTCOMES: Mapping[tuple[CaseKind, bool], DomainOutcome] = {
-    (CaseKind.VOID, True): DomainOutcome.VOID_TAKEN,
-    (CaseKind.VOID, False): DomainOutcome.VOID_REFUSED,
-    (CaseKind.DISPUTE, True): DomainOutcome.DISPUTE_TAKEN,
-    (CaseKind.DISPUTE, False): DomainOutcome.DISPUTE_REFUSED,
-}
-
 
 def open_case(state: State, command: OpenCase, now: datetime) -> CaseAnswer | NoSuchTransaction:
     """Accept or refuse a dispute or void. A request that is refused before the rules changes nothing."""
@@ -73,13 +65,13 @@ def open_case(state: State, command: OpenCase, now: datetime) -> CaseAnswer | No
     if transaction is None:
         return NoSuchTransaction("trxid" if command.trxid else "refid", _unknown(state, command))
     if objection := _reason_to_refuse(state, command.kind, transaction):
-        state.noted[_OUTCOMES[command.kind, False]] += 1
+        state.noted[DomainOutcome(f"{command.kind}-refused")] += 1
         message, wrong = objection
         return CaseAnswer(transaction=transaction, is_accepted=False, message=message, rule="", detail=wrong)
     book = state.voids if command.kind is CaseKind.VOID else state.disputes
     rule = book.choose(lambda: _facts(state, command, transaction, now), command.rule, transaction.account)
     case = _record(state, command, transaction, rule, now)
-    state.noted[_OUTCOMES[command.kind, case.is_accepted]] += 1
+    state.noted[DomainOutcome(f"{command.kind}-{'taken' if case.is_accepted else 'refused'}")] += 1
     return CaseAnswer(
         transaction=transaction,
         is_accepted=case.is_accepted,
@@ -178,6 +170,7 @@ def _record(
 ) -> Case:
     kind = command.kind
     then = rule.then if rule else ORDINARY_THEN[kind]
+    message = (_ACCEPTED if then.is_accepted else _REFUSED)[kind]
     state.cases_made += 1
     case = Case(
         id=f"case-{state.cases_made}",
@@ -186,7 +179,7 @@ def _record(
         at=now,
         state=CaseState.REFUSED,
         is_accepted=then.is_accepted,
-        message=_message(state, transaction, then, kind),
+        message=message if then.message is None else then.message(template_facts(state, transaction)),
         rule=rule.label if rule else "",
         user_email=command.user_email,
         refund_type=command.refund_type,
@@ -208,12 +201,6 @@ def _record(
         state.agenda.add(now + then.refused_after, CaseDue(case, is_refund=False))
     _notify(state, case, now, case.message)
     return case
-
-
-def _message(state: State, transaction: Transaction, then: CaseThen, kind: CaseKind) -> str:
-    if then.message is None:
-        return (_ACCEPTED if then.is_accepted else _REFUSED)[kind]
-    return then.message(template_facts(state, transaction))
 
 
 def _refund(state: State, transaction: Transaction, now: datetime) -> None:

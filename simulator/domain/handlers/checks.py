@@ -138,7 +138,7 @@ def _bad_amount(draft: Draft, field: FormField | None, amount: Decimal) -> Detai
     if field.type == "select":
         every = offered_to(draft, field.id).by_denomination
         sold = [one for one in every if beyond_limits(one, low, high) is None]
-        wrong = None if amount in every else not_sold(code, amount, sold, offered_whom(draft, field.id))
+        wrong = None if amount in every else _not_sold(draft, field.id, amount, sold)
     elif field.type == "number":
         wrong = None if _is_sold_in(field, amount) else detail(DetailKind.NOT_WHOLE, product=code, amount=amount)
     else:
@@ -168,8 +168,8 @@ def beyond_limits(amount: Decimal, low: Decimal | None, high: Decimal | None, bi
     return None
 
 
-def not_sold(product: str, amount: Decimal, sold: Collection[Decimal], whom: Mapping[str, str]) -> Detail:
-    """Explain that the product is not sold in this amount to `whom`."""
+def _not_sold(draft: Draft, field_id: str, amount: Decimal, sold: Collection[Decimal]) -> Detail:
+    product, whom = draft.product.code, offered_whom(draft, field_id)
     if not sold:
         return detail(DetailKind.NOTHING_SOLD, product=product, whom=whom)
     shown = sorted(nsmallest(2 * NAMES_MAX, sold, key=lambda one: abs(one - amount)))

@@ -134,20 +134,16 @@ def _problem(draft: Draft, name: str, source: Source) -> Detail | None:
     if not isinstance(value, str):
         return detail(DetailKind.EXTRA_NO_TEXT, name=_path(name))
     if field.type == "select":
-        # The plan code is checked together with the amount.
+        # The plan code is checked together with the amount. A wrong value that the options depend on comes first.
         if field is plan_field(draft.product) or value in offered_to(draft, field.id).active.by_code:
             return None
-        return _wrong_identity(draft, field) or bad_option_of(draft, field.id, value, _path(name))
+        identity = account_source(draft.product, field.id)
+        extras = draft.product.fulfillment.extras.items()
+        wrong = next((_problem(draft, other, extra) for other, extra in extras if extra.from_field == identity), None)
+        return wrong or bad_option_of(draft, field.id, value, _path(name))
     if not _fits(name, value):
         return _no_fit(name)
     return None if field.accepts is None or field.accepts(value) else bad_extra(field, _path(name))
-
-
-def _wrong_identity(draft: Draft, field: FormField) -> Detail | None:
-    """Return the error of the extra that a field's options depend on, if any."""
-    source = account_source(draft.product, field.id)
-    extras = draft.product.fulfillment.extras.items()
-    return next((_problem(draft, name, extra) for name, extra in extras if extra.from_field == source), None)
 
 
 def _path(name: str) -> str:
@@ -159,10 +155,7 @@ def _refusal(wrong: Detail) -> Refusal:
 
 
 def _field(product: Product, source: Source) -> FormField:
-    for field in product.fields:
-        if field.id == source.from_field:
-            return field
-    raise AssertionError("the fields of a scenario's mappings exist")
+    return next(field for field in product.fields if field.id == source.from_field)
 
 
 def _check_account_of_option(draft: Draft) -> Refusal | None:

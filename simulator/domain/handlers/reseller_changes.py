@@ -18,19 +18,8 @@ from simulator.domain.errors import Conflict, Unacceptable, Unknown, refuse_more
 from simulator.domain.handlers import webhook_jobs
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.domain_events import LedgerPosting
-from simulator.domain.model.money import (
-    CENT,
-    DIGITS_BEFORE_MAX,
-    is_bounded,
-    is_whole_cents,
-)
-from simulator.domain.model.resellers import (
-    ApiKey,
-    DelayedSwitch,
-    KeyState,
-    Reseller,
-    Settings,
-)
+from simulator.domain.model.money import CENT, DIGITS_BEFORE_MAX, ZERO, is_bounded, is_whole_cents
+from simulator.domain.model.resellers import ApiKey, DelayedSwitch, KeyState, Reseller, Settings
 from simulator.domain.model.scenario import KeyStart, ResellerStart, draw_key
 from simulator.domain.model.wallet import Entry, Wallet
 from simulator.domain.queries import reseller_of
@@ -65,8 +54,7 @@ def create_reseller(state: State, start: ResellerStart) -> Reseller:
         overlay=start.overlay,
         created=state.now,
     )
-    if start.low_balance_threshold is not None:
-        reseller.wallet.threshold = start.low_balance_threshold
+    reseller.wallet.threshold = start.low_balance_threshold or ZERO
     state.resellers[start.code] = reseller
     for key in start.keys:
         add_key(state, reseller, key)

@@ -40,7 +40,7 @@ class DomainOutcome(StrEnum):
     group: str
     text: str
 
-    def __new__(cls, id_: str, group: str, text: str) -> "DomainOutcome":
+    def __new__(cls, id_: str, group: str = "", text: str = "") -> "DomainOutcome":
         member = str.__new__(cls, id_)
         member._value_, member.group, member.text = id_, group, text
         return member

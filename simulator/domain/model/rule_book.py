@@ -16,7 +16,7 @@ from typing import Any, Generic
 import msgspec
 
 from simulator.domain.model import draw
-from simulator.domain.model.rules import VALUES_MAX, Fields, Rule, RuleCount, Then, by_label, counted_value
+from simulator.domain.model.rules import VALUES_MAX, Fields, Rule, RuleCount, Then, counted_value
 
 Rules = tuple[Rule[Then], ...]
 NO_RULES: Mapping[str, Rule[Any]] = {}
@@ -87,7 +87,8 @@ class RuleBook(Generic[Then]):
         self._own_count = sum(not rule.fallback for rule in self.rules)
         sharing = sum(bool(rule.per) for rule in self.rules)
         self._values_max = min(VALUES_MAX, 2 * VALUES_MAX // max(1, sharing))
-        self._by_label = by_label(self.rules)
+        # The first rule of each name and id.
+        self._by_label = {label: rule for rule in reversed(self.rules) for label in (rule.id, rule.name)}
         self._only_rule = self.rules[0] if len(self.rules) == 1 and self.rules[0].decides_all else None
 
     def by_name(self, name: str) -> Rule[Then] | None:

@@ -4,7 +4,7 @@ Matchers are compiled to plain callables. Rules are shared and immutable; a `Rul
 in total and for each value of a fact.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Generic, Literal, TypeVar
@@ -114,15 +114,6 @@ class Rule(Generic[Then]):
 
 SECTIONS = ("payments", "voids", "disputes", "bills", "faults")
 """The sections of a scenario that have rules, in its order."""
-
-
-def by_label(rules: Sequence[Rule[Then]]) -> Mapping[str, Rule[Then]]:
-    """Return the first rule of each name and id."""
-    found: dict[str, Rule[Then]] = {}
-    for rule in rules:
-        found.setdefault(rule.name, rule)
-        found.setdefault(rule.id, rule)
-    return found
 
 
 VALUES_MAX = 10_000  # of a single rule or expectation; the rules of a section have twice as many, about 6 MB
