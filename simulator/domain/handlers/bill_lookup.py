@@ -1,6 +1,6 @@
 """Bill look-up (SPEC 4.10): rules first, then the checks in order, then the bill minus its payments."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
@@ -10,15 +10,7 @@ import msgspec
 from simulator.domain.commands import CreatePayment, LookUpBill
 from simulator.domain.handlers.checks import bad_account, bad_money, bad_option, beyond_limits, fits, no_amount
 from simulator.domain.handlers.extras import SECOND_REFERENCE, bad_extra, extra_field
-from simulator.domain.model.bills import (
-    Bill,
-    BillError,
-    BillFound,
-    BillKey,
-    BillProfile,
-    BillRefused,
-    draw_bill,
-)
+from simulator.domain.model.bills import Bill, BillError, BillFound, BillKey, BillProfile, BillRefused, draw_bill
 from simulator.domain.model.catalog import Option, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.money import ZERO, parse_amount
@@ -28,15 +20,6 @@ from simulator.domain.queries import not_on_sale, on_sale
 from simulator.domain.state import State
 
 NO_CHANGES: Mapping[str, object] = {}
-
-
-class Inquiry(msgspec.Struct, frozen=True, kw_only=True):
-    """A bill look-up under validation. `biller` is None without an active biller of the requested code."""
-
-    state: State
-    asked: LookUpBill
-    product: Product
-    biller: Option | None
 
 
 def bill_of(product: Product, transaction: Transaction) -> BillKey:
@@ -51,15 +34,15 @@ def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillR
     if product is None:
         return BillRefused(BillError.PRODUCT, detail=not_on_sale(state, None, asked.product, reseller))
     rule = state.bills.choose(lambda: _facts(state, asked, product, now), asked.rule, asked.account)
-    inquiry = _inquiry(state, asked, product)
     if rule is None:
+        biller = _biller(state, product, asked.biller_code)
         for check in CHECKS:
-            if refused := check(inquiry):
+            if refused := check(state, asked, product, biller):
                 return refused
-        return BillFound(_bill(inquiry, now), "", _ignored(inquiry))
+        return BillFound(_bill(state, asked, product, now), "", _ignored(asked, product))
     if rule.then.refused is not None:
         return replace(rule.then.refused, rule=rule.label)
-    return BillFound(_bill(inquiry, now, rule.then.changes), rule.label)
+    return BillFound(_bill(state, asked, product, now, rule.then.changes), rule.label)
 
 
 def outstanding(state: State, product: Product, payment: CreatePayment, now: datetime) -> Decimal | None:
@@ -71,12 +54,12 @@ def outstanding(state: State, product: Product, payment: CreatePayment, now: dat
     rule = state.bills.find(lambda: _facts(state, asked, product, now), account=asked.account).rule
     if product.bill is None or (rule is not None and rule.then.refused is not None):
         return None
-    return _bill(_inquiry(state, asked, product), now, rule.then.changes if rule else NO_CHANGES).outstanding
+    return _bill(state, asked, product, now, rule.then.changes if rule else NO_CHANGES).outstanding
 
 
 def _facts(state: State, asked: LookUpBill, product: Product, now: datetime) -> dict[str, object]:
     return {
-        "outstanding": lambda: _bill(_inquiry(state, asked, product), now).outstanding,
+        "outstanding": lambda: _bill(state, asked, product, now).outstanding,
         "now": now,
         "start": state.started,
         "reseller": asked.reseller,
@@ -95,17 +78,19 @@ def _key(product: Product, account: str, biller_code: object) -> BillKey:
     return product.code, account, str(biller_code) if counts else ""
 
 
-def _inquiry(state: State, asked: LookUpBill, product: Product) -> Inquiry:
+def _biller(state: State, product: Product, code: str) -> Option | None:
+    """Return the active biller with this code."""
     field_id = biller_field(product)
-    found = offered(state.seed, product, field_id).by_code.get(asked.biller_code) if field_id else None
-    return Inquiry(state=state, asked=asked, product=product, biller=found if found and found.is_active else None)
+    found = offered(state.seed, product, field_id).by_code.get(code) if field_id else None
+    return found if found and found.is_active else None
 
 
-def _bill(inquiry: Inquiry, now: datetime, changes: Mapping[str, object] = NO_CHANGES) -> Bill:
+def _bill(
+    state: State, asked: LookUpBill, product: Product, now: datetime, changes: Mapping[str, object] = NO_CHANGES
+) -> Bill:
     """Return the drawn bill with these changes, minus its successful payments by any reseller; failed and voided
     payments do not count."""
-    state, asked, product, biller = inquiry.state, inquiry.asked, inquiry.product, inquiry.biller
-    key = _key(product, asked.account, asked.biller_code)
+    key, biller = _key(product, asked.account, asked.biller_code), _biller(state, product, asked.biller_code)
     bill = Bill(product.name)
     if (profile := product.bill) is not None:
         name = biller.label if biller else profile.biller_name or product.name
@@ -123,9 +108,8 @@ def _within_limits(profile: BillProfile, low: Decimal | None, high: Decimal | No
     return msgspec.structs.replace(profile, lowest=lowest, highest=max(lowest, highest))
 
 
-def _ignored(inquiry: Inquiry) -> Detail | None:
+def _ignored(asked: LookUpBill, product: Product) -> Detail | None:
     """Return the ignored parameters: biller and second reference of a product without billers."""
-    asked, product = inquiry.asked, inquiry.product
     known = product.fulfillment.extras
     names = tuple(name for name in ("biller_code", SECOND_REFERENCE) if getattr(asked, name) and name not in known)
     if not names or biller_field(product) is not None:
@@ -133,62 +117,50 @@ def _ignored(inquiry: Inquiry) -> Detail | None:
     return detail(DetailKind.IGNORED_BILLER, names=names, product=product.code)
 
 
-def _check_product(inquiry: Inquiry) -> BillRefused | None:
-    product = inquiry.product
+def _check_product(state: State, asked: LookUpBill, product: Product, biller: Option | None) -> BillRefused | None:
     if product.bill is not None and product.is_active:
         return None
     if not product.is_active:
         return BillRefused(BillError.UNAVAILABLE, detail=detail(DetailKind.INACTIVE_PRODUCT, product=product.code))
-    products = on_sale(inquiry.state, inquiry.state.resellers[inquiry.asked.reseller])
-    able = tuple(one.code for one in products if one.bill is not None)
+    able = tuple(one.code for one in on_sale(state, state.resellers[asked.reseller]) if one.bill is not None)
     return BillRefused(BillError.UNAVAILABLE, detail=detail(DetailKind.NO_BILLS, product=product.code, able=able))
 
 
-def _check_biller(inquiry: Inquiry) -> BillRefused | None:
-    product, code, field_id = inquiry.product, inquiry.asked.biller_code, biller_field(inquiry.product)
-    if inquiry.biller is not None or field_id is None:
+def _check_biller(state: State, asked: LookUpBill, product: Product, biller: Option | None) -> BillRefused | None:
+    code, field_id = asked.biller_code, biller_field(product)
+    if biller is not None or field_id is None:
         return None
     if not code:
         wrong = detail(DetailKind.MISSING, name="biller_code", product=product.code)
     else:
-        wrong = bad_option(product, field_id, code, "biller_code", offered(inquiry.state.seed, product, field_id))
+        wrong = bad_option(product, field_id, code, "biller_code", offered(state.seed, product, field_id))
     return BillRefused(BillError.BILLER, detail=wrong)
 
 
-def _check_ref2(inquiry: Inquiry) -> BillRefused | None:
-    biller, ref2 = inquiry.biller, inquiry.asked.ref2
-    if biller is not None and biller.needs_ref2 and not ref2:
+def _check_ref2(state: State, asked: LookUpBill, product: Product, biller: Option | None) -> BillRefused | None:
+    if biller is not None and biller.needs_ref2 and not asked.ref2:
         return BillRefused(BillError.REF2, detail=detail(DetailKind.MISSING, name=SECOND_REFERENCE, biller=biller.code))
-    field = extra_field(inquiry.product, SECOND_REFERENCE)
-    if not ref2 or fits(field, ref2):
+    field = extra_field(product, SECOND_REFERENCE)
+    if not asked.ref2 or fits(field, asked.ref2):
         return None
     return BillRefused(BillError.REF2, detail=bad_extra(field, SECOND_REFERENCE))
 
 
-def _check_account(inquiry: Inquiry) -> BillRefused | None:
-    field, account = inquiry.product.account, inquiry.asked.account
-    if fits(field, account):
+def _check_account(state: State, asked: LookUpBill, product: Product, biller: Option | None) -> BillRefused | None:
+    if fits(product.account, asked.account):
         return None
-    return BillRefused(BillError.ACCOUNT, detail=bad_account(field, account))
+    return BillRefused(BillError.ACCOUNT, detail=bad_account(product.account, asked.account))
 
 
-def _check_amount(inquiry: Inquiry) -> BillRefused | None:
-    sent, biller = inquiry.asked.amount, inquiry.biller
-    if not sent:
+def _check_amount(state: State, asked: LookUpBill, product: Product, biller: Option | None) -> BillRefused | None:
+    if not asked.amount:
         return None
-    amount = parse_amount(sent)
+    amount, limits = parse_amount(asked.amount), amount_range(product, biller)
     if amount is None:
-        wrong: Detail | None = no_amount(sent)
+        wrong: Detail | None = no_amount(asked.amount)
     else:
-        low, high = amount_range(inquiry.product, biller)
-        wrong = bad_money(amount) or beyond_limits(amount, low, high, limiting_biller(biller))
+        wrong = bad_money(amount) or beyond_limits(amount, *limits, limiting_biller(biller))
     return BillRefused(BillError.AMOUNT, detail=wrong) if wrong else None
 
 
-CHECKS: tuple[Callable[[Inquiry], BillRefused | None], ...] = (
-    _check_product,
-    _check_biller,
-    _check_ref2,
-    _check_account,
-    _check_amount,
-)
+CHECKS = (_check_product, _check_biller, _check_ref2, _check_account, _check_amount)
