@@ -6,10 +6,11 @@ computed in slices, so that the event loop is not blocked.
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from itertools import islice
+from operator import attrgetter
 from typing import Any
 
 from starlette.requests import Request
@@ -29,7 +30,7 @@ from simulator.domain.model.money import ZERO
 from simulator.domain.model.outcomes import OUTCOMES, AnswerKind
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import Status
-from simulator.domain.model.wallet import TRANSACTION, Entry, EntryType, balance_curve
+from simulator.domain.model.wallet import TRANSACTION, Entry, EntryType
 from simulator.domain.reports.coverage import Coverage
 from simulator.redaction import redact_urls
 from simulator.runtime.attempt_log import by_receiver
@@ -42,6 +43,9 @@ from simulator.wire.payments import STATUS_NAMES
 
 WALLETS_MAX = 50
 """The limit of wallets in an answer; request other wallets with `reseller`."""
+
+POINTS_MAX = 300
+"""The number of points of a balance curve: up to four for each span of entries."""
 
 SLICE = 50
 REFUSED_FROM = 400
@@ -86,6 +90,21 @@ async def show_figures(request: Request, live: LiveSandbox) -> Response:
     curves = {one.code: await in_background(balance_curve, one.wallet.entries[:]) for one in shown}
     wallets = await lines(shown, lambda one: _wallet_row(one, curves[one.code]))
     return reply(answer | {"wallets": wallets, "wallets_left_out": len(resellers) - len(shown)})
+
+
+def balance_curve(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries to draw a balance with, oldest first: all while there are few, else the first, the lowest, the
+    highest and the last of each span. It takes a while for many entries, and may run in a thread."""
+    if len(entries) <= POINTS_MAX:
+        return list(entries)
+    length = -(-len(entries) // (POINTS_MAX // 4))
+    points: dict[int, Entry] = {}
+    balance = attrgetter("balance")
+    for begin in range(0, len(entries), length):
+        span = entries[begin : begin + length]
+        for entry in (span[0], min(span, key=balance), max(span, key=balance), span[-1]):
+            points[entry.id] = entry
+    return [points[id_] for id_ in sorted(points)]
 
 
 async def _product_figures(resellers: list[Reseller]) -> dict[str, ProductFigures]:

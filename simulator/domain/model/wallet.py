@@ -1,7 +1,6 @@
-"""The prepaid wallet with its ledger and its statement (SPEC 2.5, 4.17), and a reduced curve of its balance, which
-keeps the first and last balance and the extremes between them."""
+"""The prepaid wallet with its ledger and its statement (SPEC 2.5, 4.17)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -97,22 +96,3 @@ class Wallet:
         """Yield the entries among the first `count` that have this type, or all of them, latest first."""
         in_order = map(self.entries.__getitem__, range(count - 1, -1, -1))
         return in_order if type_ is None else (entry for entry in in_order if entry.type is type_)
-
-
-POINTS_MAX = 300
-"""The number of points of a balance curve: up to four for each span of entries."""
-
-
-def balance_curve(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries to draw a balance with, oldest first: all while there are few, else the first, the lowest, the
-    highest and the last of each span. It takes a while for many entries, and may run in a thread."""
-    if len(entries) <= POINTS_MAX:
-        return list(entries)
-    length = -(-len(entries) // (POINTS_MAX // 4))
-    points: dict[int, Entry] = {}
-    balance = attrgetter("balance")
-    for begin in range(0, len(entries), length):
-        span = entries[begin : begin + length]
-        for entry in (span[0], min(span, key=balance), max(span, key=balance), span[-1]):
-            points[entry.id] = entry
-    return [points[id_] for id_ in sorted(points)]

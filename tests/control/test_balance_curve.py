@@ -5,7 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from simulator.domain.model.wallet import POINTS_MAX, EntryType, Wallet, balance_curve
+from simulator.control.results import POINTS_MAX, balance_curve
+from simulator.domain.model.wallet import EntryType, Wallet
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)
 
