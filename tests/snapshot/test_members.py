@@ -136,7 +136,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         "_windows _blocked",
         {"_requests_max": SCENARIO, "_interval": SCENARIO, "_block": SCENARIO},
     ),
-    "Network": ("_set", {"_timelines": SCENARIO, "_started": BEGINNING}),
+    "Network": ("overrides", {"_timelines": SCENARIO, "_started": BEGINNING}),
     "NotificationLog": ("_kept _count", {}),
     "SecretLog": ("_holders _former version replacements", {}),
     "RuleBook": (

@@ -47,39 +47,31 @@ def written(at: At) -> str:
 
 
 class Network:
-    """The status of products over time. A product without a timeline, or before its timeline starts, is healthy."""
+    """The status of products over time. A product without a timeline, or before its timeline starts, is healthy.
+    `overrides` has the statuses that were set at run time."""
 
     def __init__(self, timelines: Mapping[str, NetworkTimeline], started: datetime) -> None:
         self._timelines = timelines
         self._started = started
-        self._set: dict[str, NetworkStatus] = {}
+        self.overrides: dict[str, NetworkStatus] = {}
 
     def follow(self, timelines: Mapping[str, NetworkTimeline]) -> None:
         """Replace the timelines. Statuses set at run time stay for products whose timeline is unchanged."""
-        self._set = {
+        self.overrides = {
             product: status
-            for product, status in self._set.items()
+            for product, status in self.overrides.items()
             if timelines.get(product, ()) == self._timelines.get(product, ())
         }
         self._timelines = timelines
 
     def set(self, product: str, status: NetworkStatus) -> None:
         """Set a product's status permanently, overriding its timeline."""
-        self._set[product] = status
-
-    @property
-    def overrides(self) -> Mapping[str, NetworkStatus]:
-        """Return the statuses that were set at run time."""
-        return self._set
-
-    def restore(self, overrides: Mapping[str, NetworkStatus]) -> None:
-        """Replace all statuses that were set at run time."""
-        self._set = dict(overrides)
+        self.overrides[product] = status
 
     def status(self, product: str, now: datetime) -> NetworkStatus:
         """Return a product's status at `now`."""
-        if product in self._set:
-            return self._set[product]
+        if product in self.overrides:
+            return self.overrides[product]
         current = NetworkStatus.HEALTHY
         for at, status in self._timelines.get(product, ()):
             if self._started + at > now:

@@ -186,7 +186,7 @@ class _Restore:
         state.bills_paid.update(dict(rest.bills_paid))
         state.callback_counts.update(rest.callback_counts)
         state.webhook_counts.update(rest.webhook_counts)
-        state.network.restore(rest.network)
+        state.network.overrides = dict(rest.network)
         state.nonces.restore(log_rows(self._parts, "nonces", SpentNonce), *rest.nonces)
         if state.rates is not None:
             state.rates.restore(*rest.rates)
