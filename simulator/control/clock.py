@@ -42,7 +42,7 @@ def _clock_shown(live: LiveSandbox) -> dict[str, Any]:
         "now": now,
         "rate": live.clock.rate,
         "pending": len(live.core.state.agenda),
-        "next_due": moment(live.core.next_due),
+        "next_due": moment(live.core.state.agenda.next_due),
         "advancing": running
         and {
             "from": moment(running.began),

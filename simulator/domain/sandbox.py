@@ -56,11 +56,6 @@ class Sandbox:
         """Publish all events to this listener from now on. The listener must not change the sandbox."""
         self.state.publish = publish
 
-    @property
-    def next_due(self) -> datetime | None:
-        """Return when the next agenda item is due."""
-        return self.state.agenda.next_due
-
     def apply(self, command: Command, now: datetime) -> Any:
         """Execute a command with its function in `_HANDLERS`. The command's type determines the answer's type.
 

@@ -131,7 +131,7 @@ class Webhooks(RuleBasedStateMachine):
             if status
             else AttemptResult(AttemptEnd.TIMEOUT, error="no answer")
         )
-        due_before = self.box.next_due
+        due_before = self.box.state.agenda.next_due
         delivered(self.box, send, outcome, self.now)
         job = send.job
         assert isinstance(job, Delivery)
@@ -141,7 +141,7 @@ class Webhooks(RuleBasedStateMachine):
             assert job.state is DeliveryState.FAILED
         else:
             wait = self.now + WAITS[send.attempt.number - 1]
-            assert self.box.next_due == min(filter(None, (due_before, wait)))
+            assert self.box.state.agenda.next_due == min(filter(None, (due_before, wait)))
         self.note_ends()
 
     def learn_jobs(self) -> None:

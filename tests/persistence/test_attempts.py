@@ -67,7 +67,7 @@ def test_a_second_attempt_in_the_air_is_made_again_after_a_restart(has_snapshot:
     with serving(folder, FIRST, wall) as client:
         assert attempts(client) == [(500, ""), (None, ENDED), (None, "")]
         assert len(client.live.core.state.in_flight) == 1
-        assert client.live.core.next_due is None
+        assert client.live.core.state.agenda.next_due is None
         assert_replays(client.app)
 
 
@@ -242,4 +242,4 @@ def test_the_last_attempt_that_a_kill_cut_is_made_again(deliver_by: Callable[[Re
         assert callback.state == "failed"
         answered = ("answered", 500)
         assert endings(callback) == [answered, answered, answered, ("interrupted", None), answered]
-        assert client.live.core.next_due is None
+        assert client.live.core.state.agenda.next_due is None

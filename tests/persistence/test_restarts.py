@@ -384,7 +384,7 @@ def test_items_that_an_advance_had_begun_wait_for_the_next_advance_under_a_manua
         set_callback(client)
         for number in range(3):
             client.pay(f"order-{number}")
-        due = client.live.core.next_due
+        due = client.live.core.state.agenda.next_due
         assert due is not None
         assert client.live.enter(PassTime(200), due), "three attempts are begun, and none is sent"
         folder = killed(client, tmp_path)

@@ -123,7 +123,7 @@ def test_the_timer_takes_shares_too(client: Client, turns: Turns) -> None:
         client.pass_time(DUE_S)
         client.live.driver._tick()
         async with asyncio.timeout(60):
-            while client.live.core.next_due is not None:  # noqa: ASYNC110 - the timer rings no bell
+            while client.live.core.state.agenda.next_due is not None:  # noqa: ASYNC110 - the timer rings no bell
                 await asyncio.sleep(0)
 
     client.run(turns.during(until_idle()))

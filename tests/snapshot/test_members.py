@@ -137,7 +137,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         {"_requests_max": SCENARIO, "_interval": SCENARIO, "_block": SCENARIO},
     ),
     "Network": ("overrides", {"_timelines": SCENARIO, "_started": BEGINNING}),
-    "NotificationLog": ("_kept _count", {}),
+    "NotificationLog": ("numbered", {}),
     "SecretLog": ("_holders _former version replacements", {}),
     "RuleBook": (
         "magic_chosen rules counts",

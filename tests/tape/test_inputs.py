@@ -51,7 +51,7 @@ def paid(refid: str = "r1", **more: Any) -> c.CreatePayment:
 def replay_of_failed(box: Sandbox) -> c.ReplayDelivery:
     """Fail every attempt of the only webhook delivery, and replay it."""
     now = late(2)
-    while (due := box.next_due) is not None:
+    while (due := box.state.agenda.next_due) is not None:
         now = max(now, due)
         for one in box.apply(c.PassTime(), now):
             box.apply(c.EndAttempt(one.send.job.id, one.send.attempt.number, REFUSED), now)

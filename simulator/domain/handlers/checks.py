@@ -177,9 +177,6 @@ def _not_sold(draft: Draft, field_id: str, amount: Decimal, sold: Collection[Dec
     return detail(DetailKind.NOT_SOLD, product=product, amount=amount, sold=tuple(shown), left_out=left_out, whom=whom)
 
 
-EVERYBODY: Mapping[str, str] = {}
-
-
 def bad_option_of(draft: Draft, field_id: str, code: str, name: str) -> Detail:
     """Explain why a payment cannot have the option with this code, which it sent as `name`."""
     whom = offered_whom(draft, field_id)
@@ -187,7 +184,7 @@ def bad_option_of(draft: Draft, field_id: str, code: str, name: str) -> Detail:
 
 
 def bad_option(
-    product: Product, field_id: str, code: str, name: str, offered: OptionList, whom: Mapping[str, str] = EVERYBODY
+    product: Product, field_id: str, code: str, name: str, offered: OptionList, whom: Mapping[str, str] | None = None
 ) -> Detail:
     """Explain why a payment cannot have an option. `offered` includes inactive options. `whom` has the name and value
     that the field's options depend on; empty when options are the same for everybody."""
@@ -200,7 +197,7 @@ def bad_option(
         name=name,
         product=product.code,
         code=code,
-        whom=whom,
+        whom=whom or {},
         nearest=likely,
         known=() if likely else known,
     )
@@ -216,14 +213,12 @@ def named_plan(draft: Draft) -> Option | None:
 # Payments of an option's `price.amount` instead of its denomination, sent by clients that read the catalog in the
 # older shape, which has no denomination (SPEC 2.1, 9).
 
-_AMOUNT_REASONS = (Reason.DENOMINATION, Reason.PLAN_MISMATCH)
-
 
 def priced_option(draft: Draft, refusal: Refusal) -> Option | None:
     """Return the option whose price is the refused amount: the option of the plan code, else the only option at this
     price. None without such an option, and when the amount is itself a denomination on sale."""
-    field = draft.product.pricing
-    if refusal.reason not in _AMOUNT_REASONS or draft.amount is None or field is None or field.type != "select":
+    field, is_of_amount = draft.product.pricing, refusal.reason in (Reason.DENOMINATION, Reason.PLAN_MISMATCH)
+    if not is_of_amount or draft.amount is None or field is None or field.type != "select":
         return None
     if draft.extras.get(PLAN_CODE) and (plan := named_plan(draft)):
         return plan if _is_price(draft, plan) else None

@@ -37,8 +37,6 @@ from simulator.domain.state import State
 # The duration of payments with `realistic_times`, by the product's `processing_time`; without it, as the steps say.
 REALISTIC_TIMES: Mapping[str, timedelta] = {"24_hours": timedelta(hours=24), "3_days": timedelta(days=3)}
 
-NO_RECEIPT = Receipt()
-
 # The timeline of a payment that no rule matches.
 ORDINARY_STEPS = (
     Step(Status.ACCEPTED),
@@ -189,7 +187,7 @@ def _settle(state: State, transaction: Transaction) -> None:
 def _details(state: State, transaction: Transaction, step: Step, now: datetime) -> dict[str, Any]:
     """Return the expiry and the texts of a result: the product's on success, overridden by those of the step."""
     product = state.catalog.products.get(transaction.product) if step.status is SUCCESSFUL else None
-    receipt = product.fulfilled if product is not None else NO_RECEIPT
+    receipt = product.fulfilled if product is not None else Receipt()
     expiry = step.expiry
     if expiry is None and receipt.valid_for is not None:
         expiry = (now + receipt.valid_for).astimezone(SERVICE_ZONE).date()

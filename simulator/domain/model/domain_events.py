@@ -1,7 +1,7 @@
 """Events of a sandbox, as values for observers, and the log of notifications. The domain does not depend on them."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 
@@ -32,37 +32,28 @@ class EmailNotification(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     refid: str = ""
 
 
-class NotificationLog:
-    """The latest notifications of a sandbox in order; `left_out` counts the evicted notifications."""
+class NotificationLog(deque[EmailNotification]):
+    """The latest notifications of a sandbox in order; `numbered` counts all notifications, including the evicted."""
 
     def __init__(self, count_max: int) -> None:
-        self._kept: deque[EmailNotification] = deque(maxlen=count_max)
-        self._count = 0
-
-    def __iter__(self) -> Iterator[EmailNotification]:
-        return iter(self._kept)
-
-    def __reversed__(self) -> Iterator[EmailNotification]:
-        return reversed(self._kept)
-
-    def __len__(self) -> int:
-        return len(self._kept)
+        super().__init__(maxlen=count_max)
+        self.numbered = 0
 
     @property
     def left_out(self) -> int:
         """Return the number of evicted notifications."""
-        return self._count - len(self._kept)
+        return self.numbered - len(self)
 
     def restore(self, kept: Iterable[EmailNotification], left_out: int) -> None:
-        """Replace all notifications; `left_out` counts earlier evictions."""
-        self._kept = deque(kept, maxlen=self._kept.maxlen)
-        self._count = left_out + len(self._kept)
+        """Take the notifications of a snapshot; `left_out` counts earlier evictions."""
+        self.extend(kept)
+        self.numbered = left_out + len(self)
 
     def add(self, notification: EmailNotification) -> EmailNotification:
         """Record an e-mail, and return it with its number."""
-        self._count += 1
-        notification = msgspec.structs.replace(notification, n=self._count)
-        self._kept.append(notification)
+        self.numbered += 1
+        notification = msgspec.structs.replace(notification, n=self.numbered)
+        self.append(notification)
         return notification
 
 

@@ -215,8 +215,8 @@ def test_temporary_failures_get_four_attempts_and_permanent_ones_one(outcome: At
     box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)))
     pay(box)
     at, times = 1.0, []
-    while box.next_due is not None:
-        at = (box.next_due - START).total_seconds()
+    while box.state.agenda.next_due is not None:
+        at = (box.state.agenda.next_due - START).total_seconds()
         for send in sends(box, at):
             times.append(at)
             delivered(box, send, outcome, seconds(at))
@@ -229,7 +229,7 @@ def test_a_retry_counts_from_the_end_of_the_attempt_before() -> None:
     pay(box)
     (send,) = sends(box, 1)
     delivered(box, send, AttemptResult(AttemptEnd.TIMEOUT), seconds(31))
-    assert box.next_due == seconds(91)
+    assert box.state.agenda.next_due == seconds(91)
 
 
 def test_success_ends_the_attempts() -> None:
@@ -237,7 +237,7 @@ def test_success_ends_the_attempts() -> None:
     pay(box)
     (send,) = sends(box, 1)
     delivered(box, send, OK, seconds(1))
-    assert box.next_due is None
+    assert box.state.agenda.next_due is None
     assert callback_of(send).state is CallbackState.DELIVERED
 
 
@@ -246,7 +246,7 @@ def test_redirects_are_retried_when_the_scenario_assumes_so() -> None:
     pay(box)
     (send,) = sends(box, 1)
     delivered(box, send, AttemptResult(AttemptEnd.ANSWERED, 302), seconds(1))
-    assert box.next_due == seconds(61)
+    assert box.state.agenda.next_due == seconds(61)
 
 
 def test_the_retry_policy_is_the_scenarios() -> None:
@@ -256,7 +256,7 @@ def test_the_retry_policy_is_the_scenarios() -> None:
     for at in (1, 6):
         (send,) = sends(box, at)
         delivered(box, send, AttemptResult(AttemptEnd.DNS), seconds(at))
-    assert box.next_due is None
+    assert box.state.agenda.next_due is None
 
 
 def test_the_log_lets_go_of_the_oldest() -> None:
@@ -377,8 +377,8 @@ def test_outcomes_of_callbacks_are_noted(
     box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL), callbacks=distortion))
     pay(box)
     left = iter(outcomes)
-    while box.next_due is not None:
-        at = (box.next_due - START).total_seconds()
+    while box.state.agenda.next_due is not None:
+        at = (box.state.agenda.next_due - START).total_seconds()
         for send in sends(box, at):
             delivered(box, send, next(left), seconds(at))
     assert next(left, None) is None

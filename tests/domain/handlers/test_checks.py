@@ -62,7 +62,7 @@ def test_any_extras_are_answered_and_a_refusal_changes_nothing(
     assert made or isinstance(answer, PaymentRefused)
     reseller = box.state.resellers["RS001"]
     assert (len(box.state.transactions), len(reseller.refids), len(reseller.wallet.entries)) == (made,) * 3
-    assert (box.next_due is None) is not made
+    assert (box.state.agenda.next_due is None) is not made
     assert not box.violations()
 
 

@@ -139,7 +139,7 @@ def test_a_failed_payment_may_keep_reporting_its_cost() -> None:
 def test_a_final_first_step_is_answered_at_once_and_leaves_nothing_on_the_agenda() -> None:
     box = sandbox(rule(Step(Status.SUCCESSFUL)))
     assert pay(box).result.status is Status.SUCCESSFUL
-    assert box.next_due is None
+    assert box.state.agenda.next_due is None
 
 
 def test_pins_and_expiry_come_with_success_alone() -> None:
@@ -316,7 +316,7 @@ def test_a_rule_may_refuse_a_payment(refusal: Refusal, code: int, remarks: str) 
     box = sandbox(one)
     answer = refused(box, order())
     assert (answer.reason, answer.code, answer.remarks, answer.rule) == (refusal.reason, code, remarks, "no")
-    assert (balance(box), len(box.state.transactions), box.next_due) == (Decimal(1000), 0, None)
+    assert (balance(box), len(box.state.transactions), box.state.agenda.next_due) == (Decimal(1000), 0, None)
 
 
 def test_a_payment_records_what_it_was_and_where_it_came_from() -> None:

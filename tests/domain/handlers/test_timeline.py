@@ -125,9 +125,9 @@ def test_a_late_clock_does_not_move_a_time_of_day_to_the_next_day() -> None:
 def test_a_requery_may_come_before_a_time_of_day() -> None:
     box = sandbox(rule(ACCEPTED, Step(Status.FAILED, requery=1), SUCCESSFUL), url="")
     transaction = pay(box).transaction
-    assert box.next_due is not None
+    assert box.state.agenda.next_due is not None
     pay(box, at=1)
-    assert box.next_due is None, "the step at a time of day was taken off the agenda"
+    assert box.state.agenda.next_due is None, "the step at a time of day was taken off the agenda"
     assert transaction.result.status is Status.FAILED
 
 
@@ -143,7 +143,7 @@ def test_a_step_after_a_final_status_never_happens() -> None:
     box = sandbox(rule(ACCEPTED, Step(Status.FAILED, requery=1), after(5, Status.SUCCESSFUL)), url="")
     transaction = pay(box).transaction
     pay(box, at=1)
-    assert box.next_due is None, "the dated step was taken off the agenda"
+    assert box.state.agenda.next_due is None, "the dated step was taken off the agenda"
     fire_due(box, seconds(10))
     assert transaction.result.status is Status.FAILED
 
@@ -220,7 +220,7 @@ def test_so_many_events_happen_at_once_and_the_time_waits_for_the_others() -> No
     pay(box)
     assert box.apply(PassTime(0), seconds(9)) == []
     (fired,) = box.apply(PassTime(1), seconds(9))
-    assert (fired.at, box.state.now, box.next_due) == (seconds(2), seconds(2), seconds(5))
+    assert (fired.at, box.state.now, box.state.agenda.next_due) == (seconds(2), seconds(2), seconds(5))
     (fired,) = box.apply(PassTime(2), seconds(9))
     assert (fired.at, box.state.now) == (seconds(5), seconds(9))
 

@@ -48,8 +48,8 @@ def sends(box: Sandbox, at: float) -> list[Send]:
 def attempt_all(box: Sandbox, result: AttemptResult) -> list[float]:
     """Answer each attempt at once and return the times of all attempts in seconds."""
     times = []
-    while box.next_due is not None:
-        at = (box.next_due - START).total_seconds()
+    while box.state.agenda.next_due is not None:
+        at = (box.state.agenda.next_due - START).total_seconds()
         for send in sends(box, at):
             times.append(at)
             delivered(box, send, result, seconds(at))
@@ -79,7 +79,7 @@ def test_a_deposit_is_one_event_and_one_job_that_is_due_at_once() -> None:
     assert job.event.id.startswith("evt_")
     assert len(job.event.id) == 28
     assert (job.serial, job.n, job.state) == (1, 0, DeliveryState.UNDER_WAY)
-    assert box.next_due == seconds(3)
+    assert box.state.agenda.next_due == seconds(3)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_retry_counts_from_the_end_of_the_attempt() -> None:
     credit(box)
     (send,) = sends(box, 0)
     delivered(box, send, BROKEN, seconds(30))
-    assert box.next_due == seconds(40)
+    assert box.state.agenda.next_due == seconds(40)
 
 
 def test_each_attempt_says_when_the_next_is_due() -> None:
@@ -233,7 +233,7 @@ def test_a_replay_is_a_new_job_of_the_same_event_to_the_present_url() -> None:
     assert isinstance(again, Delivery)
     assert (again.event, again.original, again.url) == (job.event, job.id, "https://other.example")
     assert again.id != job.id
-    assert (again.event.replays, again.created, box.next_due) == (1, seconds(1000), seconds(1000))
+    assert (again.event.replays, again.created, box.state.agenda.next_due) == (1, seconds(1000), seconds(1000))
     assert box.state.noted[DomainOutcome.WEBHOOK_REPLAYED] == 1
 
 

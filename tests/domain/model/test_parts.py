@@ -214,7 +214,7 @@ def test_settings_change_singly() -> None:
 def test_scheduled_deposits_come_when_they_are_due() -> None:
     scheduled = Scheduled(timedelta(seconds=10), (Credit("R1", Decimal("500"), "bank"),))
     box = sandbox(schedule=(scheduled,))
-    assert box.next_due == seconds(10)
+    assert box.state.agenda.next_due == seconds(10)
     fire_due(box, seconds(10))
     (entry,) = box.state.resellers["R1"].wallet.entries
     assert (entry.at, entry.amount, entry.remarks) == (seconds(10), Decimal("500"), "bank")
