@@ -14,7 +14,6 @@ from simulator.domain.model.expectations import (
     Verdict,
     judge_balance,
     judge_count,
-    judge_log,
 )
 from simulator.domain.model.rules import Fields
 from simulator.domain.state import State
@@ -130,7 +129,10 @@ class _Scan:
 
     def verdicts(self) -> dict[int, Verdict]:
         """Return the verdicts by the index of their expectation, after all records were tested."""
-        return {place: judge_log(one, self._counts[place], self._left_out) for place, one in self._expected.items()}
+        return {
+            place: judge_count(one, self._counts[place], left_out=self._left_out)
+            for place, one in self._expected.items()
+        }
 
     def latest(self) -> Iterator[list[Fields]]:
         """Yield the facts of the latest records, in slices."""

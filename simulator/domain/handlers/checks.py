@@ -44,29 +44,23 @@ def offered_to(draft: Draft, field_id: str) -> OptionList:
     product = draft.product
     if field_id not in product.fields_by_account and not product.options_for:
         return product.options.get(field_id, NO_OPTIONS)
-    return offered(draft.state.seed, product, field_id, _identity(draft, field_id)[1])
+    return offered(draft.state.seed, product, field_id, "".join(offered_whom(draft, field_id).values()))
 
 
 def offered_whom(draft: Draft, field_id: str) -> dict[str, str]:
-    """Return the value that a field's options depend on, by its request name; empty without such a value."""
-    name, value = _identity(draft, field_id)
-    return {name: value} if name else {}
-
-
-def _identity(draft: Draft, field_id: str) -> tuple[str, str]:
-    """Return the request name and the value that a field's options depend on, both empty for a field whose options are
-    the same for all payments."""
+    """Return the value that a field's options depend on, by its request name; empty for a field whose options are the
+    same for all payments."""
     product = draft.product
     if field_id not in product.fields_by_account and not product.options_for:
-        return "", ""
+        return {}
     source, fulfillment = account_source(product, field_id), product.fulfillment
     if source is not None and fulfillment.account is not None and fulfillment.account.from_field == source:
-        return "account", draft.account
+        return {"account": draft.account}
     for name, extra in fulfillment.extras.items():
         if extra.from_field == source:
             value = draft.extras.get(name)
-            return f"extras.{name}", value if isinstance(value, str) else ""
-    return "", ""
+            return {f"extras.{name}": value if isinstance(value, str) else ""}
+    return {}
 
 
 def chosen_options(draft: Draft) -> list[Option]:

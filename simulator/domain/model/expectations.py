@@ -99,23 +99,16 @@ class Verdict(msgspec.Struct, frozen=True):
     pending: tuple[str, ...] = ()
 
 
-def judge_count(expectation: Expectation, actual: int, note: str = "", where: str = "") -> Verdict:
+def judge_count(expectation: Expectation, actual: int, note: str = "", where: str = "", left_out: int = 0) -> Verdict:
     """Compare a count with the expectation. `note` explains what the count may have missed, `where` locates surplus
-    occurrences."""
+    occurrences. There is no verdict when the `left_out` records, which a log has evicted, could change it."""
     count = expectation.count
-    got = f"{actual}{where}" if count.high is not None and actual > count.high else str(actual)
+    is_final = actual >= count.low if count.high is None else actual > count.high
+    if left_out and not is_final:
+        got = f"no verdict: {actual}, and the log has evicted {left_out} older ones"
+        return verdict(expectation, actual, str(count), got, ok=False)
+    got = f"{actual}{where}" if count.high is not None and is_final else str(actual)
     return verdict(expectation, actual, str(count), got, note, ok=count.admits(actual))
-
-
-def judge_log(expectation: Expectation, actual: int, left_out: int) -> Verdict:
-    """Compare a count of the records in a log with the expectation. There is no verdict when the `left_out` records,
-    which the log has evicted, could change it."""
-    count = expectation.count
-    is_certain = not left_out or (actual >= count.low if count.high is None else actual > count.high)
-    if is_certain:
-        return judge_count(expectation, actual)
-    got = f"no verdict: {actual}, and the log has evicted {left_out} older ones"
-    return verdict(expectation, actual, str(count), got, ok=False)
 
 
 def judge_balance(expectation: Expectation, actual: Decimal) -> Verdict:
