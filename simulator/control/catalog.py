@@ -1,5 +1,6 @@
 """`/_sim/sandboxes/{id}/catalog` and `…/network`: products as a reseller sees them, their changes, network status."""
 
+from collections.abc import Iterable
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -13,7 +14,7 @@ from simulator.domain.commands import ChangeProduct, ChangeTree, SetNetwork
 from simulator.domain.model.catalog import Product, ProductChange, TreeChange, TreeKind
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.schedule import NetworkStatus
-from simulator.domain.queries import last_updated, product_of, reseller_of, resellers_with_own
+from simulator.domain.queries import last_updated, product_of, reseller_of
 from simulator.domain.state import State
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.sections.catalog_section import build_changes, build_tree_changes
@@ -34,7 +35,7 @@ async def change_product(request: Request, live: LiveSandbox) -> Response:
     command = ChangeProduct(code, changes.properties, changes.options, reseller.code if reseller else None)
     done: ProductChange = await live.submit(command)
     updated = last_updated(state, state.now, reseller)
-    kept = resellers_with_own(state, code, changes.properties) if reseller is None else []
+    kept = _resellers_with_own(state, code, changes.properties) if reseller is None else []
     return reply(
         {
             "changed": list(done.changed),
@@ -57,6 +58,13 @@ def _value(product: Product, name: str) -> Any:
     if name == "discount":
         return {"type": product.discount.type, "value": product.discount.value}
     return getattr(product, name)
+
+
+def _resellers_with_own(state: State, code: str, names: Iterable[str]) -> list[str]:
+    """Return the codes of the resellers whose overlay of this product overrides any of these properties."""
+    asked = {"is_active", "price_adjustment"}.intersection(names)
+    overlays = {one.code: one.overlay.get(code) for one in state.resellers.values()}
+    return [whose for whose, one in overlays.items() if any(getattr(one, name, None) is not None for name in asked)]
 
 
 async def _change_tree(kind: TreeKind, request: Request, live: LiveSandbox) -> Response:

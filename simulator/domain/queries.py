@@ -1,6 +1,6 @@
 """Read-only queries of a sandbox's state, for handlers and outside callers."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
@@ -105,13 +105,6 @@ def time_of_change(state: State, now: datetime) -> datetime:
     """Return `now`, or a tick after the latest published time: `last_updated` always increases."""
     latest = max([last_updated(state, now), *(last_updated(state, now, one) for one in state.resellers.values())])
     return max(now, latest + TICK)
-
-
-def resellers_with_own(state: State, code: str, names: Iterable[str]) -> list[str]:
-    """Return the codes of the resellers whose overlay of this product overrides any of these properties."""
-    asked = {"is_active", "price_adjustment"}.intersection(names)
-    overlays = {one.code: one.overlay.get(code) for one in state.resellers.values()}
-    return [whose for whose, one in overlays.items() if any(getattr(one, name, None) is not None for name in asked)]
 
 
 def is_paid_by_price(product: Product, *, always_codes: bool) -> bool:

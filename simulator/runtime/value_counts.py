@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from simulator.domain.model.expectations import Expectation, Verdict, verdict
+from simulator.domain.model.expectations import ANY_COUNT, Expectation, Verdict, verdict
 from simulator.domain.model.rules import VALUE_CHARS_MAX, VALUES_MAX
 
 RECENT_MAX = 8
@@ -210,7 +210,7 @@ class ValueCounts:
 
     def _wanted(self) -> str:
         one = self.expectation
-        count = "" if one.count.is_any else str(one.count)
+        count = "" if one.count == ANY_COUNT else str(one.count)
         apart = "" if one.apart is None else f"at least {_seconds(one.apart)} between two"
         return " and ".join(filter(None, (count, apart)))
 
@@ -222,7 +222,7 @@ class ValueCounts:
         """Return the worst count with a text about it; without an expected count, the number of calls that came too
         early."""
         one = self.expectation
-        if one.count.is_any:
+        if one.count == ANY_COUNT:
             return self._too_close, ""
         if not self._by_count:
             return 0, "" if one.per else "0"

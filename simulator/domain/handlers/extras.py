@@ -98,9 +98,7 @@ def ignored_extras(draft: Draft) -> Detail | None:
     known = draft.product.fulfillment.extras
     if draft.extras.keys() <= known.keys() or draft.state.assumes("unsupported-extras", "reject"):
         return None
-    ignored = _unsupported(draft)
-    if PLAN_CODE in ignored and _is_checked_anyway(draft):
-        ignored.remove(PLAN_CODE)
+    ignored = [name for name in _unsupported(draft) if not _is_checked_plan(draft, name)]
     if not ignored:
         return None
     likely = dict.fromkeys(nearest(name, known) for name in ignored[:NAMES_MAX])

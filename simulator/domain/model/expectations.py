@@ -28,11 +28,6 @@ class Count(msgspec.Struct, frozen=True):
     low: int = 1
     high: int | None = None
 
-    @property
-    def is_any(self) -> bool:
-        """Return whether every count is admitted."""
-        return self.low == 0 and self.high is None
-
     def admits(self, count: int) -> bool:
         """Return whether `count` is within the bounds."""
         return self.low <= count and (self.high is None or count <= self.high)

@@ -85,10 +85,6 @@ def _transaction(state: State, transaction: Transaction) -> Iterator[str]:
     refunds = sum(case.state is CaseState.REFUNDED for case in state.cases.get(transaction.trxid, ()))
     if refunds != (before is Status.REFUNDED):
         yield f"{name}: is {before} with {refunds} voids that were refunded"
-    yield from _money(transaction, reseller, name)
-
-
-def _money(transaction: Transaction, reseller: Reseller, name: str) -> Iterator[str]:
     entries = [reseller.wallet.entry(id_) for id_ in transaction.entry_ids]
     debits = [entry.amount for entry in entries if entry.type is EntryType.TRANSACTION]
     if debits != [-transaction.cost]:

@@ -108,7 +108,7 @@ def _count(item: ValueReader) -> Count:
         low, high = item["min"].integer(0), item["max"].optional_integer()
         if high is not None and high < low:
             item["max"].problem("out_of_range", f"max is below min, {low}")
-        if item.is_valid and Count(low, high).is_any:
+        if item.is_valid and Count(low, high) == ANY_COUNT:
             item.problem("out_of_range", "every count is within this; write 'max', or 'min: 1' or more")
         return Count(low, high)
     exactly = item.optional_integer()

@@ -62,13 +62,6 @@ def test_a_count_says_how_far_it_is_outside_of_its_bounds(count: Count, actual: 
     assert count.exceeds(actual) == outside
 
 
-@pytest.mark.parametrize(
-    ("count", "is_any"), [(Count(0, None), True), (Count(1, None), False), (Count(0, 5), False), (Count(), False)]
-)
-def test_a_count_without_bounds_admits_all(count: Count, is_any: bool) -> None:
-    assert count.is_any is is_any
-
-
 @pytest.mark.parametrize(("actual", "text"), [(2, "got 2 of 5 calls"), (1, "got 1")])
 def test_too_many_expectations_are_reported_with_their_place(actual: int, text: str) -> None:
     verdict = judge_count(Expectation("it", ExpectationKind.CALLS, Count(1, 1)), actual, where=" of 5 calls")
