@@ -59,12 +59,8 @@ def _too_large(draft: Draft) -> Detail | None:
         return None
     for name in _unsupported(draft):
         if not _fits(name, draft.extras[name]) and not _is_checked_plan(draft, name):
-            return _no_fit(name)
+            return detail(DetailKind.EXTRA_TOO_LARGE, name=_path(name), most=EXTRA_SIZE_MAX)
     return None
-
-
-def _no_fit(name: str) -> Detail:
-    return detail(DetailKind.EXTRA_TOO_LARGE, name=_path(name), most=EXTRA_SIZE_MAX)
 
 
 def _fits(name: str, value: object) -> bool:
@@ -140,7 +136,7 @@ def _problem(draft: Draft, name: str, source: Source) -> Detail | None:
         wrong = next((_problem(draft, other, extra) for other, extra in extras if extra.from_field == identity), None)
         return wrong or bad_option_of(draft, field.id, value, _path(name))
     if not _fits(name, value):
-        return _no_fit(name)
+        return detail(DetailKind.EXTRA_TOO_LARGE, name=_path(name), most=EXTRA_SIZE_MAX)
     return None if field.accepts is None or field.accepts(value) else bad_extra(field, _path(name))
 
 

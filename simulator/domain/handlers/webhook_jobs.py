@@ -56,7 +56,7 @@ def set_webhook(state: State, command: SetWebhook, now: datetime) -> bool:
     reseller = state.resellers[command.reseller]
     webhook = reseller.webhook
     is_new = not webhook.url
-    if webhook.url != command.url or _every_request_updates(state):
+    if webhook.url != command.url or state.assumes("webhook-updated", "requests"):
         webhook.url, webhook.updated = command.url, now
     if is_new:
         webhook.enabled, webhook.created = True, now
@@ -69,7 +69,7 @@ def enable_webhook(state: State, command: EnableWebhook, now: datetime) -> bool:
     webhook = state.resellers[command.reseller].webhook
     if not webhook.url:
         return False
-    if webhook.enabled is not command.enabled or _every_request_updates(state):
+    if webhook.enabled is not command.enabled or state.assumes("webhook-updated", "requests"):
         webhook.enabled, webhook.updated = command.enabled, now
     return True
 
@@ -104,10 +104,6 @@ def remove_webhook(state: State, command: RemoveWebhook, now: datetime) -> None:
     reseller.webhook.enabled = False
     state.secrets.add("", replaced=reseller.webhook.secret)
     reseller.webhook = Webhook(secrets_drawn=reseller.webhook.secrets_drawn)
-
-
-def _every_request_updates(state: State) -> bool:
-    return state.assumes("webhook-updated", "requests")
 
 
 def _draw_secret(state: State, webhook: Webhook, code: str) -> None:
