@@ -20,7 +20,7 @@ from simulator.domain.commands import CountFault
 from simulator.domain.model.fault_kinds import (
     JSON,
     WITHOUT_BODY,
-    Damage,
+    AnswerDamage,
     DrippingAnswer,
     ExtraHeaders,
     Failure,
@@ -91,11 +91,11 @@ def _with_failure(call: ApiCall, reply: Reply, failure: Failure) -> Reply:
             added = {name.lower() for name, _ in headers}
             kept = tuple(header for header in reply.headers if header[0].lower() not in added)
             return msgspec.structs.replace(reply, headers=kept + headers)
-        case Damage.CUT if reply.body and reply.status not in WITHOUT_BODY:
+        case AnswerDamage.CUT if reply.body and reply.status not in WITHOUT_BODY:
             return msgspec.structs.replace(reply, ending=CUT)
-        case Damage.NO_ANSWER | Damage.CUT:  # a body without a middle is not sent at all
+        case AnswerDamage.NO_ANSWER | AnswerDamage.CUT:  # a body without a middle is not sent at all
             return Reply(0, b"", ending=ABORT)
-        case Damage.MALFORMED:
+        case AnswerDamage.MALFORMED:
             body = reply.body if isinstance(reply.body, bytes) else encode(reply.body)
             journaled = reply.journaled and _broken(reply.journaled)
             return msgspec.structs.replace(reply, body=_broken(body), journaled=journaled)

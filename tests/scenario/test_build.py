@@ -23,7 +23,7 @@ from simulator.domain.model.callbacks import CallbackConfig, RetryPolicy
 from simulator.domain.model.catalog import Adjustment, Discount, Money, Overlay, Source, TreeKind
 from simulator.domain.model.draw import Spread
 from simulator.domain.model.fault_kinds import (
-    Damage,
+    AnswerDamage,
     Denial,
     DrippingAnswer,
     ExtraHeaders,
@@ -234,13 +234,13 @@ def test_a_payment_rule_is_built_with_all_its_keys(scenario: Scenario) -> None:
 
 def test_a_fault_is_built_with_all_its_keys(scenario: Scenario) -> None:
     first, second, third, fourth, fifth = scenario.faults
-    assert fifth.then == FaultThen((Damage.MALFORMED, DrippingAnswer(20.0)))
+    assert fifth.then == FaultThen((AnswerDamage.MALFORMED, DrippingAnswer(20.0)))
     assert (first.id, first.name, second.id) == ("fault-1", "a fault", "faults-2")
     assert first.then == FaultThen(
         (
             ScriptedAnswer(503, {"error": [1, Decimal("2.50"), None, True]}),
             ExtraHeaders(((b"Retry-After", b"5"),)),
-            Damage.CUT,
+            AnswerDamage.CUT,
         ),
         delay=Spread(timedelta(milliseconds=200), timedelta(seconds=2)),
         after_commit=True,
@@ -256,9 +256,9 @@ def test_a_fault_is_built_with_all_its_keys(scenario: Scenario) -> None:
 
 
 DAMAGES = [
-    ("{disconnect: true}", FaultThen((Damage.NO_ANSWER,))),
-    ("{disconnect: head}", FaultThen((Damage.NO_ANSWER,))),
-    ("{disconnect: body}", FaultThen((Damage.CUT,))),
+    ("{disconnect: true}", FaultThen((AnswerDamage.NO_ANSWER,))),
+    ("{disconnect: head}", FaultThen((AnswerDamage.NO_ANSWER,))),
+    ("{disconnect: body}", FaultThen((AnswerDamage.CUT,))),
     ("{delay: 5s}", FaultThen(delay=(timedelta(seconds=5), timedelta(seconds=5)))),
     ("{status: 504, body: text}", FaultThen((ScriptedAnswer(504, "text", "text/plain; charset=utf-8"),))),
 ]

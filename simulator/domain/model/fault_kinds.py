@@ -28,8 +28,8 @@ class ExtraHeaders(msgspec.Struct, frozen=True):
     headers: tuple[tuple[bytes, bytes], ...]
 
 
-class Damage(StrEnum):
-    """Damage to the answer that needs no values."""
+class AnswerDamage(StrEnum):
+    """AnswerDamage to the answer that needs no values."""
 
     NO_ANSWER = auto()  # the connection closes before the first byte
     CUT = auto()  # the connection closes in the middle of the body
@@ -49,7 +49,7 @@ class Denial(StrEnum):
     INTERNAL_ERROR = auto()  # 401 `internal_error`
 
 
-Failure = ScriptedAnswer | ExtraHeaders | Damage | DrippingAnswer
+Failure = ScriptedAnswer | ExtraHeaders | AnswerDamage | DrippingAnswer
 
 
 class FaultThen(msgspec.Struct, frozen=True):
@@ -74,7 +74,7 @@ class FaultThen(msgspec.Struct, frozen=True):
     def prevents_execution(self) -> bool:
         """Return whether the request is not executed at all."""
         return not self.after_commit and any(
-            isinstance(one, ScriptedAnswer) or one is Damage.NO_ANSWER for one in self.failures
+            isinstance(one, ScriptedAnswer) or one is AnswerDamage.NO_ANSWER for one in self.failures
         )
 
 

@@ -10,7 +10,7 @@ from simulator.domain.model.draw import Spread
 from simulator.domain.model.fault_kinds import (
     JSON,
     WITHOUT_BODY,
-    Damage,
+    AnswerDamage,
     Denial,
     DrippingAnswer,
     ExtraHeaders,
@@ -95,11 +95,11 @@ def _failures(item: ValueReader) -> Iterator[Failure]:
     if found := headers(item["headers"]):
         yield ExtraHeaders(tuple((name.encode(), value.encode()) for name, value in found))
     if disconnect.boolean() or disconnect.text() == "head":
-        yield Damage.NO_ANSWER
+        yield AnswerDamage.NO_ANSWER
     elif disconnect.text():
-        yield Damage.CUT
+        yield AnswerDamage.CUT
     if item["malformed"].boolean():
-        yield Damage.MALFORMED
+        yield AnswerDamage.MALFORMED
     pace = item["drip"]["bytes_per_second"].optional_amount()
     if pace is not None:
         yield DrippingAnswer(float(pace))
