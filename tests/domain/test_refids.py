@@ -15,6 +15,7 @@ def found(choice: str, made: tuple[str, ...], asked: str) -> str | None:
     for refid in made:
         pay(box, order(refid))
     box.state.scenario.assume["refid-comparison"] = choice  # type: ignore[index]  # made for this sandbox
+    box.state.follow(box.state.scenario)
     one = payment_with(box.state, box.state.resellers["R1"], asked)
     return None if one is None else one.refid
 

@@ -121,7 +121,7 @@ DEFECTS = (
            "lanes[STARTED_PER_TURN_MAX:]", "lanes[STARTED_PER_TURN_MAX + 1:]", seed=4),
     # Scenarios that are loaded
     Defect("a reload forgets what is in the air", f"{HANDLERS}.scenario_reload:load",
-           "state.scenario = new", "state.scenario = new\n    state.in_flight.clear()"),
+           "state.follow(new)", "state.follow(new)\n    state.in_flight.clear()"),
     Defect("a reload drops retries with the schedule", f"{HANDLERS}.scenario_reload:_schedule",
            "waiting = state.agenda.cancel_all(Scheduled)",
            "waiting = []\n    state.agenda.cancel_all(object)"),

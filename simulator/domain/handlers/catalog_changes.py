@@ -131,7 +131,8 @@ def change_tree(state: State, command: ChangeTree, now: datetime) -> TreeChange:
     Raise `Unknown` for an unknown category, group or product code, `Unacceptable` for any other property.
     """
     before = state.catalog.part(command.kind, command.id)
-    _refuse(set(command.changes) - CHANGEABLE[command.kind], "cannot be changed")
+    if refused := set(command.changes) - CHANGEABLE[command.kind]:
+        raise Unacceptable("unacceptable_change", f"{min(refused)!r} cannot be changed", min(refused))
     for code in command.changes.get("product_codes", ()):
         product_of(state, code)
     properties: dict[str, Any] = dict(command.changes)

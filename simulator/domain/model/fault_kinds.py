@@ -29,7 +29,7 @@ class ExtraHeaders(msgspec.Struct, frozen=True):
 
 
 class AnswerDamage(StrEnum):
-    """AnswerDamage to the answer that needs no values."""
+    """Damage to the answer that needs no values."""
 
     NO_ANSWER = auto()  # the connection closes before the first byte
     CUT = auto()  # the connection closes in the middle of the body

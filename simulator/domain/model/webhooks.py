@@ -143,7 +143,7 @@ class Delivery(msgspec.Struct):
     state: DeliveryState = DeliveryState.UNDER_WAY
     error: str = ""
     completed: datetime | None = None
-    attempts: list[Attempt] = msgspec.field(default_factory=list)
+    attempts: tuple[Attempt, ...] = ()
 
     @property
     def lane(self) -> str:

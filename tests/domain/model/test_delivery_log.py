@@ -80,7 +80,7 @@ def test_the_newest_job_stays_however_large_it_is() -> None:
 def test_a_job_is_as_large_as_its_texts_and_attempts() -> None:
     (job,) = filled(DeliveryLog(1, 1), 1)
     empty = job.size
-    job.attempts.append(Attempt(1, START))
+    job.attempts += (Attempt(1, START),)
     assert job.size - empty == 500
     job.attempts[0].result = AttemptResult(AttemptEnd.ANSWERED, 200, "x" * 10)
     assert job.size - empty == 540
