@@ -1,9 +1,8 @@
 """Read-only queries of a sandbox's state, for handlers and outside callers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from typing import TypeVar
 
 import msgspec
 
@@ -17,8 +16,6 @@ from simulator.domain.model.pricing import PLAN_CODE, plan_field
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.state import State
 
-Named = TypeVar("Named")
-
 TICK = timedelta(milliseconds=1)  # the smallest difference that is visible to clients
 
 NEW_VERSION = date(2026, 9, 16)
@@ -31,20 +28,23 @@ SWITCH_IN_UTC = datetime(2027, 1, 11, tzinfo=UTC)
 
 def reseller_of(state: State, code: str) -> Reseller:
     """Return the reseller with this code. Raise `Unknown`."""
-    return _found(state.resellers, code, "reseller")
+    reseller = state.resellers.get(code)
+    if reseller is None:
+        raise Unknown("unknown_reseller", f"this sandbox has no reseller {code!r}{_hint(code, state.resellers)}")
+    return reseller
 
 
 def product_of(state: State, code: str) -> Product:
     """Return the product with this code. Raise `Unknown`."""
-    return _found(state.catalog.products, code, "product")
+    product = state.catalog.products.get(code)
+    if product is None:
+        raise Unknown("unknown_product", f"this sandbox has no product {code!r}{_hint(code, state.catalog.products)}")
+    return product
 
 
-def _found(known: Mapping[str, Named], code: str, kind: str) -> Named:
-    if (found := known.get(code)) is not None:
-        return found
+def _hint(code: str, known: Iterable[str]) -> str:
     likely = nearest(code, known)
-    hint = f"; did you mean {likely!r}?" if likely else ""
-    raise Unknown(f"unknown_{kind}", f"this sandbox has no {kind} {code!r}{hint}")
+    return f"; did you mean {likely!r}?" if likely else ""
 
 
 def not_on_sale(state: State, product: Product | None, code: str, buyer: Reseller | None = None) -> Detail:
