@@ -78,8 +78,11 @@ class Pipeline:
         call.exchange.duration_us = int((perf_counter() - began) * 1e6)
         if not recorder.is_deleted:
             record(call, recorder)
-            recorder.events.note(call.exchange.n)
-            sandbox.publish()
+            if recorder is sandbox:
+                sandbox.publish(call.exchange.n)
+            else:
+                recorder.events.note(call.exchange.n)
+                sandbox.publish()
             if is_same_life:  # counters of a former life are being read in another thread
                 ending = "" if reply.ending is None else reply.ending.name
                 recorder.counters.count(call.exchange, ending, self._paths.documented)

@@ -22,7 +22,7 @@ from simulator.domain.model.webhooks import Delivery, DeliveryState, ReplayRefus
 from simulator.domain.queries import reseller_of
 from simulator.domain.state import State, payment_with
 from simulator.redaction import redact_urls
-from simulator.runtime.attempt_log import SentRequests
+from simulator.runtime.attempt_log import AttemptLog
 from simulator.runtime.journal import Tally
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.probes import PROBES, ImpossibleProbe, ReceiverProbe, send_probe
@@ -41,7 +41,7 @@ def attempt_fields(one: Attempt) -> dict[str, Any]:
     return members(one, "number", "at") | ending
 
 
-def callback_row(one: Callback, sent: SentRequests) -> dict[str, Any]:
+def callback_row(one: Callback, sent: AttemptLog) -> dict[str, Any]:
     """Return a callback as JSON, with the attempts that have begun."""
     return _callback_fields(one) | {"attempts": [attempt_fields(each) for each in sent.begun_attempts(one)]}
 
@@ -73,7 +73,7 @@ def _place(one: Callback, tried: Attempt) -> int:
     return one.serial * ATTEMPTS_MAX + tried.number
 
 
-def _begun_after(callbacks: Iterable[Callback], sent: SentRequests, cursor: int) -> Iterator[tuple[Callback, Attempt]]:
+def _begun_after(callbacks: Iterable[Callback], sent: AttemptLog, cursor: int) -> Iterator[tuple[Callback, Attempt]]:
     """Yield the attempts that have begun, after the place `cursor`."""
     serial = cursor // ATTEMPTS_MAX
     for one in callbacks:
@@ -114,7 +114,7 @@ async def list_callbacks(request: Request, live: LiveSandbox) -> Response:
 HTTP_STATUSES = {ReplayRefused.UNKNOWN: 404, ReplayRefused.LIMIT: 429}  # of refusals; 409 for all others
 
 
-def delivery_row(one: Delivery, sent: SentRequests) -> dict[str, Any]:
+def delivery_row(one: Delivery, sent: AttemptLog) -> dict[str, Any]:
     """Return a job with the attempts that have begun; `event` is the body of the delivery."""
     return {
         "id": one.id,

@@ -94,7 +94,7 @@ def _attempt_event(live: LiveSandbox, item: AttemptOutcome) -> tuple[str, Event]
     fields |= {"url": _shown_url(job.url), "attempt": item.number, "state": tried.state}
     fields |= {"ending": result.kind.value, "answered": result.status, "error": result.error}
     fields["next_due"] = render.moment(item.next_due)
-    fields["duration_us"] = live.courier.times.duration_us(item.job, item.number)
+    fields["duration_us"] = live.courier.sent.duration_us(item.job, item.number)
     sent = live.courier.sent.find(item.job, item.number) if live.courier.traces.by_key else None
     trace_id, _ = sent_trace(sent.headers) if sent is not None else ("", "")
     return kind, fields | ({"trace_id": trace_id} if trace_id else {})

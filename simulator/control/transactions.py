@@ -19,7 +19,7 @@ from simulator.domain.errors import Unknown
 from simulator.domain.model.cases import Case
 from simulator.domain.model.transactions import PaymentResult, Transaction
 from simulator.domain.state import State, payment_with
-from simulator.runtime.attempt_log import SentRequests
+from simulator.runtime.attempt_log import AttemptLog
 from simulator.runtime.holds import HoldEntry
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.payments import STATUS_NAMES
@@ -136,7 +136,7 @@ async def show(request: Request, live: LiveSandbox) -> Response:
 
 def story(
     state: State,
-    sent: SentRequests,
+    sent: AttemptLog,
     one: Transaction,
     requests: list[dict[str, Any]],
     left_out: int,

@@ -8,9 +8,6 @@ from typing import Final, NamedTuple
 import httptools
 
 SWITCHING_PROTOCOLS: Final = 101
-INTERIM_MAX: Final = 16
-"""The maximum number of interim responses that are skipped. With more, the response counts as missing."""
-
 _SLICE_BYTES: Final = 16 * 1024  # the parser's work on one field grows with the square of what it is fed at once
 _PARSER_CHARS: Final = 200
 _VERSIONS: Final = frozenset({"1.0", "1.1"})
@@ -47,23 +44,23 @@ class AnswerReader:
     `broke_off`. Reader and parser reference each other; `release` breaks the cycle.
     """
 
+    status: int | None = None
+    head: AnswerHead | None = None
+    waiting = 0
+    is_over = is_complete = False
+    problem = broke_off = ""
+    has_begun = has_extra = may_stay_open = False
+    _has_line = False  # the status line of the current message was valid
+    _is_whole = False  # the final response was parsed to its own end
+    _reason = b""
+    _fields_count = _unpaid_bytes = 0
+
     def __init__(self, method: str, bounds: AnswerBounds) -> None:
-        self.status: int | None = None
-        self.head: AnswerHead | None = None
         self.pieces: list[bytes] = []
-        self.waiting = 0
-        self.is_over = self.is_complete = False
         self.is_streamed = bounds.body_bytes is None
-        self.problem = self.broke_off = ""
-        self.has_begun = self.has_extra = self.may_stay_open = False
         self._head_bytes_max, self._fields_max, self._body_bytes_max = bounds
         self._is_head = method.upper() == "HEAD"
-        self._has_line = False  # the status line of the current message was valid
-        self._is_whole = False  # the final response was parsed to its own end
-        self._ends_with_connection = False
-        self._reason = b""
         self._fields: list[tuple[bytes, bytes]] = []
-        self._fields_count = self._unpaid_bytes = self._interim = 0
         self._parser: httptools.HttpResponseParser | None = httptools.HttpResponseParser(self)
         # Common servers and proxies tolerate these errors, too.
         self._parser.set_dangerous_leniencies(
@@ -113,7 +110,7 @@ class AnswerReader:
         self.may_stay_open = False
         if self.is_over:
             return
-        if self.head is not None and self._ends_with_connection and not was_reset:
+        if self.head is not None and not self._has_length() and not was_reset:
             self.is_complete = True
         elif tls_failure:
             self.broke_off = f"TLS failed ({tls_failure})"
@@ -137,7 +134,7 @@ class AnswerReader:
     def _has_length(self) -> bool:
         """Return whether the head defines where the body ends, by the parser's rules."""
         codings, has_length = None, False
-        for name, value in self._fields:
+        for name, value in self.head.fields if self.head else ():
             match name.rstrip(b" \t").lower():
                 case b"transfer-encoding":
                     codings = value
@@ -197,7 +194,6 @@ class AnswerReader:
         if self.status == SWITCHING_PROTOCOLS:  # the request asked for no upgrade, so no other protocol follows
             self.is_complete = self.is_over = True
             return
-        self._ends_with_connection = not self._has_length()
         if self._is_head:  # the parser does not know the method, and expects a body
             self.is_complete = self._is_whole = self.is_over = True
         else:
@@ -222,8 +218,5 @@ class AnswerReader:
             self.is_complete = self._is_whole = not self.problem
             self.is_over = True
             return
-        self._interim += 1
         self._fields.clear()
         self._reason, self._fields_count = b"", 0
-        if self._interim > INTERIM_MAX:
-            self._refuse(f"has more than {INTERIM_MAX} interim answers")

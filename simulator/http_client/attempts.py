@@ -154,6 +154,7 @@ def _complaint(reader: AnswerReader, *, is_tls: bool) -> str:
     return early if status is None else f"status {status} came, {late}"
 
 
+@lru_cache(maxsize=64)  # within a second, a receiver sends the same to all attempts
 def _stored(fields: tuple[tuple[bytes, bytes], ...]) -> tuple[tuple[str, str], ...]:
     """Return the headers without cookies, up to `HEADERS_CHARS`."""
     stored: list[tuple[str, str]] = []

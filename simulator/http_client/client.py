@@ -8,20 +8,21 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from math import inf
 from typing import Final
 
 from simulator.domain.model.delivery_attempts import AttemptEnd
 from simulator.http_client.answers import AnswerReader
 from simulator.http_client.connection import Connection
 from simulator.http_client.dialer import Dialer, NotConnectedError, Origin
+from simulator.http_client.slots import TOTAL
 
 KEEP_ALIVE_S: Final = 4.0
 """Idle connections are dropped after this; common servers close theirs after 5 s."""
 
-IDLE_MAX: Final = 1024
-"""The maximum number of idle connections; attempts have the same maximum. Beyond it, the oldest is closed."""
-
 _CLOSING_S: Final = 1.0
+_TICK_S: Final = 0.001
+"""uvloop rounds timers to milliseconds."""
 
 
 class Client:
@@ -37,6 +38,9 @@ class Client:
         self._unused: OrderedDict[Connection, Origin] = OrderedDict()  # idle, the oldest first
         self._idle: dict[Origin, dict[Connection, None]] = {}  # the idle connections that are open
         self._sweeping: asyncio.TimerHandle | None = None
+        self._deadlines_s: dict[Connection, float] = {}  # of the exchanges that wait for their response
+        self._alarm: asyncio.TimerHandle | None = None  # at the first deadline, or before it
+        self._alarm_s = inf
         self._is_closed = False
 
     async def exchange(
@@ -47,20 +51,41 @@ class Client:
 
         Raises NotConnectedError. DNS lookups count against the sandbox `owner`.
         """
-        connection, left_s = self.take(origin), timeout_s
+        deadline_s = self._loop.time() + timeout_s
+        connection = self.take(origin)
         if connection is None:
-            began = self._loop.time()
             try:
                 connection = await self._open(origin, owner, timeout_s)
             except BaseException:
                 reader.release()
                 raise
-            left_s = timeout_s - (self._loop.time() - began)
         try:
-            return await connection.exchange(request, reader, left_s)
+            connection.start(request, reader)
+            if not reader.is_over:
+                self._deadlines_s[connection] = deadline_s
+                if deadline_s < self._alarm_s:
+                    self._set_alarm(deadline_s)
+                await connection.arrival()
+            return reader.is_over
         finally:
+            self._deadlines_s.pop(connection, None)
             connection.end()
             self.give_back(origin, connection)
+
+    def _set_alarm(self, at_s: float) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm, self._alarm_s = self._loop.call_at(at_s, self._end_late), at_s
+
+    def _end_late(self) -> None:
+        """End the exchanges whose deadline has passed. One alarm serves all of them, since most end long before."""
+        self._alarm, self._alarm_s = None, inf
+        now_s = self._loop.time() + _TICK_S
+        for connection, deadline_s in self._deadlines_s.items():
+            if deadline_s <= now_s:
+                connection.wake()
+        if later := [deadline_s for deadline_s in self._deadlines_s.values() if deadline_s > now_s]:
+            self._set_alarm(min(later))
 
     @asynccontextmanager
     async def connection(self, origin: Origin, timeout_s: float) -> AsyncIterator[Connection]:
@@ -75,8 +100,8 @@ class Client:
     async def close(self) -> None:
         """Close all connections, including active ones."""
         self._is_closed = True
-        if self._sweeping is not None:
-            self._sweeping.cancel()
+        for timer in filter(None, (self._sweeping, self._alarm)):
+            timer.cancel()
         for connection in tuple(self._opened):
             connection.abort()
         ends = self._loop.time() + _CLOSING_S
@@ -116,7 +141,7 @@ class Client:
         self._unused[connection] = origin
         if connection.is_open:
             self._idle.setdefault(origin, {})[connection] = None
-        if len(self._unused) > IDLE_MAX:
+        if len(self._unused) > TOTAL:  # as many as attempts may be in progress
             oldest = next(iter(self._unused))
             self._forget(oldest)
             oldest.abort()

@@ -51,7 +51,7 @@ class Connection(asyncio.Protocol):
         transport, ready = self._transport, self._ready
         return transport is not None and ready is not None and not transport.is_closing() and not ready(0)
 
-    # One exchange: `exchange`, or `begin`, `send` and the reading of its response; then `end`.
+    # One exchange: `start`, or `begin`, `send` and the reading of its response; then `end`.
 
     def begin(self, reader: AnswerReader) -> None:
         """Feed the response to the next request to `reader`."""
@@ -59,9 +59,8 @@ class Connection(asyncio.Protocol):
         if not self.is_open:
             reader.end(was_reset=False)
 
-    async def exchange(self, request: bytes, reader: AnswerReader, timeout_s: float) -> bool:
-        """Send `request` and feed its whole response to `reader`. Return False when that takes longer than
-        `timeout_s`."""
+    def start(self, request: bytes, reader: AnswerReader) -> None:
+        """Send `request` and feed its whole response to `reader`; wait for it with `arrival`."""
         self._reader, transport = reader, self._transport
         if transport is None or transport.is_closing():
             reader.end(was_reset=False)
@@ -69,15 +68,17 @@ class Connection(asyncio.Protocol):
             transport.write(request)
         if self._is_fresh:
             self._read_early()
-        if not reader.is_over:
-            self._waiter = self._loop.create_future()
-            timer = self._loop.call_later(timeout_s, self._wake)
-            try:
-                await self._waiter
-            finally:
-                self._waiter = None
-                timer.cancel()
-        return reader.is_over
+
+    def arrival(self) -> "asyncio.Future[None]":
+        """Return a future that ends when the response is over, when a piece of a streamed body arrives, or by
+        `wake`."""
+        self._waiter = self._loop.create_future()
+        return self._waiter
+
+    def wake(self) -> None:
+        """End the future of `arrival`."""
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
 
     async def send(self, data: bytes) -> None:
         """Send a part of a request, and wait while the server reads too slowly. Raises `ConnectionError`."""
@@ -142,11 +143,7 @@ class Connection(asyncio.Protocol):
     async def _wait_for_more(self, reader: AnswerReader) -> None:
         if reader.is_over:
             raise NoAnswerError
-        self._waiter = self._loop.create_future()
-        try:
-            await self._waiter
-        finally:
-            self._waiter = None
+        await self.arrival()
 
     def _read_early(self) -> None:
         """Feed bytes that arrived before the first request to its reader, as the start of its response."""
@@ -166,10 +163,6 @@ class Connection(asyncio.Protocol):
             self._has_pause = True
             transport.pause_reading()
 
-    def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
-
     # The callbacks of asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -188,7 +181,7 @@ class Connection(asyncio.Protocol):
             self.abort()
             return
         if reader.feed(data) or reader.is_streamed:
-            self._wake()
+            self.wake()
         if reader.is_streamed and reader.waiting > HIGH_WATER_BYTES and self._transport is not None:
             self._pause(self._transport)
 
@@ -206,7 +199,7 @@ class Connection(asyncio.Protocol):
             if self._early:
                 self._read_early()
             self._reader.end(was_reset=was_reset, tls_failure=tls_failure)
-        self._wake()
+        self.wake()
 
     def pause_writing(self) -> None:
         self._writable = self._loop.create_future()

@@ -29,7 +29,6 @@ _METADATA_NAMES = (
 
 CONTROL = "_sim"
 _RECEIVER = re.compile(r"(?:/[^/%]+)*/_sim/(?:inbox/[^/]+/[^/]+|callbacks(?:/[^/]+)*)/?")
-_DECODINGS_MAX = 8
 
 
 class BadTarget(ValueError):
@@ -171,14 +170,11 @@ def leads_to_control_api(path: str) -> bool:
 
 def _readings(path: str) -> list[list[str]]:
     """Return the segments of the path undecoded, decoded once, twice and so on."""
-    readings = []
-    for _ in range(_DECODINGS_MAX):
-        readings.append(re.split(r"[/\\]", path))
-        decoded = unquote(path)
-        if decoded == path:
-            return readings
+    readings = [re.split(r"[/\\]", path)]
+    while (decoded := unquote(path)) != path:
+        readings.append(re.split(r"[/\\]", decoded))
         path = decoded
-    return [*readings, [CONTROL]]  # no client encodes a path so often
+    return readings
 
 
 def _name(segment: str) -> str:

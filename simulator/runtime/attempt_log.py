@@ -2,23 +2,34 @@
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import NamedTuple
+
+import msgspec
 
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.delivery_attempts import Attempt, OutgoingRequest, Send
 from simulator.domain.model.webhooks import Delivery
-from simulator.runtime.events import EVENTS_MAX
 
 SENT_MAX = 1_000
+"""The number of latest requests of a sandbox's attempts that are stored, and of its probes."""
 
 
-class SentRequests:
-    """Requests by job and attempt; the oldest are evicted. It also tracks all jobs with an
-    attempt in flight."""
+class AttemptTime(msgspec.Struct, frozen=True, gc=False):
+    """An attempt that ended: its reseller, its target, whether a status line came, and its duration."""
+
+    reseller: str
+    url: str
+    is_answered: bool
+    duration_us: int
+
+
+class AttemptLog:
+    """The latest attempts by job and number: their requests, and their times once they have ended. The times are
+    measured, so they are not part of the sandbox's state. It also tracks all jobs with an attempt in flight."""
 
     def __init__(self) -> None:
         self._by_attempt: OrderedDict[tuple[str, int], OutgoingRequest] = OrderedDict()
+        self._times: dict[tuple[str, int], AttemptTime] = {}
         self._begun: set[str] = set()
 
     def __len__(self) -> int:
@@ -29,7 +40,22 @@ class SentRequests:
         self._begun.add(send.job.id)
         self._by_attempt[send.job.id, send.attempt.number] = request
         if len(self._by_attempt) > SENT_MAX:
-            self._by_attempt.popitem(last=False)
+            oldest, _ = self._by_attempt.popitem(last=False)
+            self._times.pop(oldest, None)
+
+    def note_time(self, job: str, attempt: int, time: AttemptTime) -> None:
+        """Store how long the receiver of an attempt took."""
+        if (job, attempt) in self._by_attempt:
+            self._times[job, attempt] = time
+
+    def duration_us(self, job: str, attempt: int) -> int | None:
+        """Return the duration of an attempt, or None if it was evicted."""
+        found = self._times.get((job, attempt))
+        return None if found is None else found.duration_us
+
+    def times(self) -> Iterator[AttemptTime]:
+        """Yield the times of the latest attempts, newest first."""
+        return reversed(self._times.values())
 
     def __iter__(self) -> Iterator[tuple[str, int, OutgoingRequest]]:
         """Yield each request with its job and attempt, oldest first."""
@@ -60,41 +86,6 @@ class SentRequests:
     def find(self, job: str, attempt: int) -> OutgoingRequest | None:
         """Return the request of an attempt, or None if it was evicted."""
         return self._by_attempt.get((job, attempt))
-
-
-LATEST = 1_000
-
-
-class AttemptTime(NamedTuple):
-    """An attempt that ended: its reseller, its target, whether a status line came, and its duration."""
-
-    reseller: str
-    url: str
-    is_answered: bool
-    duration_us: int
-
-
-class AttemptTimes:
-    """The durations of the latest attempts, as many as a sandbox has events, by job and attempt. They are measured, so
-    they are not part of the sandbox's state."""
-
-    def __init__(self) -> None:
-        self._by_attempt: OrderedDict[tuple[str, int], AttemptTime] = OrderedDict()
-
-    def add(self, job: str, attempt: int, timed: AttemptTime) -> None:
-        """Store the duration of an attempt."""
-        self._by_attempt[job, attempt] = timed
-        if len(self._by_attempt) > EVENTS_MAX:
-            self._by_attempt.popitem(last=False)
-
-    def duration_us(self, job: str, attempt: int) -> int | None:
-        """Return the duration of an attempt, or None if it was evicted."""
-        found = self._by_attempt.get((job, attempt))
-        return None if found is None else found.duration_us
-
-    def latest(self) -> Iterator[AttemptTime]:
-        """Yield the latest attempts, newest first."""
-        return islice(reversed(self._by_attempt.values()), LATEST)
 
 
 class ReceiverTimes(NamedTuple):

@@ -24,7 +24,7 @@ from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.webhooks import Delivery
 from simulator.http_client.targets import BadTarget, InboxTarget, parse_target
 from simulator.persistence.tape.entries import AttemptSent, Entry, InboxReceived
-from simulator.runtime.attempt_log import AttemptTime, AttemptTimes, SentRequests
+from simulator.runtime.attempt_log import AttemptLog, AttemptTime
 from simulator.runtime.clock import Clock
 from simulator.runtime.holds import HoldEntry, Holds
 from simulator.runtime.inboxes import Inboxes
@@ -69,9 +69,8 @@ class Courier:
         self._inboxes = inboxes
         self._sender = sender
         self._note = note
-        self.sent = SentRequests()
+        self.sent = AttemptLog()
         self.traces = Traces()
-        self.times = AttemptTimes()
         self.served = ServerCounts()
         self.holds = Holds()
         self.follow(scenario)
@@ -128,7 +127,7 @@ class Courier:
             assert isinstance(job, Delivery)
             kind, reseller = WEBHOOK, job.reseller
         self.served.attempted(kind, result, duration_us)
-        self.times.add(job.id, number, AttemptTime(reseller, job.url, result.status is not None, duration_us))
+        self.sent.note_time(job.id, number, AttemptTime(reseller, job.url, result.status is not None, duration_us))
         return result
 
     def attempt(self, send: Send, wall: datetime) -> OutgoingRequest:

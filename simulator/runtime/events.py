@@ -13,7 +13,8 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from datetime import datetime
 from itertools import islice
-from typing import Any, NamedTuple, Protocol
+from operator import itemgetter
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -52,6 +53,10 @@ class NumberedEvent(NamedTuple):
     wall: datetime
 
 
+Entry = tuple[int, Item, datetime]
+"""An event of a log: its number in the server, and the wall time."""
+
+
 class EventPosition(NamedTuple):
     """The position of a reader: after the event with these numbers."""
 
@@ -63,10 +68,7 @@ EVENTS_MAX = 10_000
 """The number of latest events of a sandbox that readers can still get."""
 
 READERS_MAX = 64
-"""The limit of concurrent readers, since each of them renders its own events."""
-
-READERS_OF_ONE_MAX = 32
-"""The limit of concurrent readers with the same token, so that other tokens get their share."""
+"""The limit of concurrent readers. Readers with the same token may be half of it, so that others get their share."""
 
 RENDERED_BYTES_MAX = 1024 * 1024
 """The limit for the bytes of rendered events that are cached for other streams."""
@@ -103,9 +105,7 @@ class EventLog:
         self.sandbox = sandbox
         self.hub = EventHub()
         self.clock: Clock
-        self._items: deque[Item] = deque(maxlen=EVENTS_MAX)
-        self._walls: deque[datetime] = deque(maxlen=EVENTS_MAX)
-        self._serials: deque[int] = deque(maxlen=EVENTS_MAX)
+        self._clear()
         self.count = 0
         self.began = 0
         self.is_ended = False  # its sandbox is gone
@@ -113,54 +113,51 @@ class EventLog:
     @property
     def held(self) -> int:
         """Return the number of events that readers can still get."""
-        return len(self._items)
+        return len(self._entries)
 
     def join(self, hub: "EventHub") -> None:
         """Join the logs of a server, which also numbers the earlier events of this log."""
         self.hub, self.began = hub, hub.latest
-        hub.latest += len(self._items)
-        self._serials = deque(range(self.began + 1, hub.latest + 1), maxlen=EVENTS_MAX)
+        entries = list(self.entries())
+        self._clear()
+        for item, wall in entries:
+            hub.latest += 1
+            self._entries.append((hub.latest, item, wall))
 
     def note(self, *items: Item) -> None:
         """Add events, evicting the oldest as needed. What still ends in a deleted sandbox cannot be shown."""
         if self.is_ended:
             return
-        hub = self.hub
+        hub, wall = self.hub, self.clock.latest
         for item in items:
             hub.latest = serial = hub.latest + 1
-            self.count += 1
-            self._items.append(item)
-            self._walls.append(self.clock.latest)
-            self._serials.append(serial)
+            self._entries.append((serial, item, wall))
+        self.count += len(items)
         if hub.readers and items:
             hub.touch(self)
 
     def entries(self) -> Iterator[tuple[Item, datetime]]:
         """Yield the events with their wall times, oldest first."""
-        return zip(self._items, self._walls, strict=True)
+        return ((item, wall) for _, item, wall in self._entries)
 
     def restore(self, events: Iterable[tuple[Item, datetime]], total: int) -> None:
         """Replace all events with these, the latest of `total` events of a server that has only this sandbox."""
         self._clear()
-        for item, wall in events:
-            self._items.append(item)
-            self._walls.append(wall)
+        kept = list(events)
         self.count = self.hub.latest = total
-        self._serials.extend(range(total - len(self._items) + 1, total + 1))
+        self._entries.extend((serial, *each) for serial, each in enumerate(kept, total - len(kept) + 1))
 
     def after(self, serial: int, count_max: int) -> Iterator[NumberedEvent]:
         """Yield the first events after a serial number."""
-        held = len(self._items)
-        start = bisect_right(self._serials, serial)
+        held = len(self._entries)
+        start = bisect_right(self._entries, serial, key=_serial_of)
         stop = min(held, start + count_max)
-        numbers = range(self.count - held + 1 + start, self.count - held + 1 + stop)
-        parts = (_slice(each, start, stop) for each in (self._serials, self._items, self._walls))
-        for found, item, wall, number in zip(*parts, numbers, strict=True):
+        for number, (found, item, wall) in enumerate(_slice(self._entries, start, stop), self.count - held + 1 + start):
             yield NumberedEvent(found, number, self.sandbox, item, wall)
 
     def has_after(self, serial: int) -> bool:
         """Return whether the log has events after a serial number."""
-        return bool(self._serials) and self._serials[-1] > serial
+        return bool(self._entries) and self._entries[-1][0] > serial
 
     @property
     def is_watched(self) -> bool:
@@ -169,17 +166,17 @@ class EventLog:
 
     def oldest(self) -> EventPosition:
         """Return the position before all events."""
-        if not self._items:
+        if not self._entries:
             return EventPosition(self.hub.latest, self.count)
-        return EventPosition(self._serials[0] - 1, self.count - len(self._items))
+        return EventPosition(self._entries[0][0] - 1, self.count - len(self._entries))
 
     def before(self, last: int) -> EventPosition:
         """Return the position before the last few events."""
         if last == 0:
             return EventPosition(self.hub.latest, self.count)
-        if last >= len(self._items):
+        if last >= len(self._entries):
             return self.oldest()
-        return EventPosition(self._serials[-last] - 1, self.count - last)
+        return EventPosition(self._entries[-last][0] - 1, self.count - last)
 
     def end(self) -> None:
         """End the life as `end_life` does, and end the streams of this sandbox alone."""
@@ -204,10 +201,13 @@ class EventLog:
         self.count = 0
 
     def _clear(self) -> None:
-        self._items, self._walls, self._serials = (deque(maxlen=EVENTS_MAX) for _ in range(3))
+        self._entries: deque[Entry] = deque(maxlen=EVENTS_MAX)
 
 
-def _slice(items: deque[Any], start: int, stop: int) -> list[Any]:
+_serial_of: Callable[[Entry], int] = itemgetter(0)
+
+
+def _slice(items: deque[Entry], start: int, stop: int) -> list[Entry]:
     """Return a part of a deque, counted from its nearer end: a reader that keeps up reads the last few of many."""
     held = len(items)
     if start < held // 2:
@@ -256,8 +256,8 @@ class EventHub:
 
     def refuse_when_full(self, holder: str = "") -> None:
         """Raise `Busy` when there are too many readers, or too many of this token holder."""
-        if holder and sum(reader.holder == holder for reader in self.readers) >= READERS_OF_ONE_MAX:
-            text = f"the token {holder!r} has {READERS_OF_ONE_MAX} streams of events open, the limit of a token"
+        if holder and sum(reader.holder == holder for reader in self.readers) >= READERS_MAX // 2:
+            text = f"the token {holder!r} has {READERS_MAX // 2} streams of events open, the limit of a token"
             raise Busy("too_many_waiting", f"{text}; close some first")
         if sum(not reader.is_own for reader in self.readers) >= READERS_MAX:
             text = f"{READERS_MAX} streams of events are open at this server, which is the limit; close some first"

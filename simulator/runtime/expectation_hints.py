@@ -17,10 +17,8 @@ from simulator.domain.model.webhooks import BALANCE_ADDED, Delivery
 from simulator.domain.state import State
 from simulator.runtime.counters import of_callback, of_payment, of_webhook
 from simulator.runtime.value_counts import SHOWN_MAX
-from simulator.shortened import one_line
+from simulator.shortened import QUOTED_CHARS_MAX, one_line
 from simulator.wire.payments import STATUS_NAMES
-
-TEXT_CHARS_MAX = 60
 
 _ONE_OF = {
     ExpectationKind.CALLS: "call",
@@ -91,7 +89,7 @@ def of_rule(state: State, expected: Expectation) -> tuple[str, ...]:
 
 def _value(about: Mapping[str, object], name: str) -> str:
     text = str(about.get(name, ""))
-    return one_line(text, TEXT_CHARS_MAX) or "none"
+    return one_line(text, QUOTED_CHARS_MAX) or "none"
 
 
 # The facts of a record that never change, so that a condition on them decides now whether the record can matter.
@@ -203,4 +201,4 @@ def _line(state: State, one: ComingItem) -> str:
 
 
 def _short(text: str) -> str:
-    return one_line(text, TEXT_CHARS_MAX)
+    return one_line(text, QUOTED_CHARS_MAX)

@@ -1,6 +1,6 @@
 """Holds: answers and deliveries that wait in a sandbox until a test releases them.
 
-A hold is bounded: at most `HELD_MAX` wait at a time, each for at most `HELD_S_MAX` seconds of wall time.
+A hold is bounded: at most `WAITERS_MAX` wait at a time, each for at most `HELD_S_MAX` seconds of wall time.
 """
 
 import asyncio
@@ -13,9 +13,8 @@ import msgspec
 from simulator.persistence.tape.entries import Resumption
 from simulator.runtime.clock import Clock
 from simulator.runtime.events import Action, EventLog
-from simulator.runtime.waiting import Notifier
+from simulator.runtime.waiting import WAITERS_MAX, Notifier
 
-HELD_MAX: Final = 100
 HELD_S_MAX: Final = 60.0
 
 Kind = Literal["request", "answer", "callback", "webhook"]
@@ -68,7 +67,7 @@ class Holds:
         which of these happened, at once when too many wait."""
         if self.pause is not None:
             return await self.pause()
-        if len(self._held) >= HELD_MAX:
+        if len(self._held) >= WAITERS_MAX:
             self._note("hold_ended", held, Resumption.FULL)
             return Resumption.FULL
         loop = asyncio.get_running_loop()
@@ -118,5 +117,5 @@ def reason(how: Resumption, name: str) -> str:
     if how is Resumption.EXPIRED:
         return f"the hold {name!r} was not released within {HELD_S_MAX:g} s, so it ended by itself"
     if how is Resumption.FULL:
-        return f"the hold {name!r} did not wait: {HELD_MAX} answers and deliveries are held in this sandbox already"
+        return f"the hold {name!r} did not wait: {WAITERS_MAX} answers and deliveries are held in this sandbox already"
     return ""

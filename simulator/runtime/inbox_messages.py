@@ -4,6 +4,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import chain, islice
+from math import inf
 from sys import getsizeof
 from typing import Protocol
 
@@ -128,7 +129,7 @@ class InboxBudget:
     Only the names of inboxes without programmed replies count, since anyone can create such inboxes.
     """
 
-    def __init__(self, bytes_max: int, names_max: int) -> None:
+    def __init__(self, bytes_max: int, names_max: float = inf) -> None:
         self.bytes_max = bytes_max
         self.names_max = names_max
         self._message_bytes = 0

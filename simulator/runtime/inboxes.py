@@ -28,10 +28,7 @@ INBOX_PATH = "/_sim/inbox/"
 BODY_BYTES_MAX = 1024 * 1024
 
 SERVER_BYTES_MAX = 256 * 1024 * 1024
-"""The limit for the messages of all sandboxes; `limits.inboxes_bytes` is the limit of a single sandbox."""
-
-SERVER_NAMES_MAX = 20_000
-"""The limit for the inbox names of all sandboxes; `limits.inboxes` is the limit of a single sandbox."""
+"""The limit for the messages and names of all sandboxes; `limits.inboxes_bytes` is the limit of a single sandbox."""
 
 NO_PROGRAMS: Mapping[str, InboxProgram] = MappingProxyType({})
 
@@ -40,7 +37,7 @@ _serials = count(1)
 
 def server_budget() -> InboxBudget:
     """Return a budget for the inboxes of all sandboxes."""
-    return InboxBudget(SERVER_BYTES_MAX, SERVER_NAMES_MAX)
+    return InboxBudget(SERVER_BYTES_MAX)
 
 
 class Inboxes:

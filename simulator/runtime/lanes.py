@@ -15,9 +15,9 @@ from simulator.domain.model.delivery_attempts import AttemptResult, Job, Send
 from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.journal import BoundedLog, Tally
+from simulator.runtime.waiting import STARTED_PER_TURN_MAX
 
 SIDE_BY_SIDE_MAX = 64  # of an advance
-STARTED_PER_TURN_MAX = 25  # each takes some tenths of a millisecond, until it waits for its receiver or is done
 
 
 class Lanes:

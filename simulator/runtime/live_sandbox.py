@@ -17,6 +17,7 @@ from simulator.domain.reports.coverage import Coverage, coverage
 from simulator.persistence.tape.entries import CommandApplied, Entry, InboxCleared, InboxProgrammed, InboxReceived
 from simulator.persistence.tape.tape import ENTRY_BYTES, Tape
 from simulator.redaction import Secrets
+from simulator.runtime.attempt_log import SENT_MAX
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.command_log import DUE_BYTES, apply_logged, due_of, publish_command
@@ -32,10 +33,8 @@ from simulator.runtime.marks import NO_KEEPER, Keeper, Marks, StoredPlace
 from simulator.runtime.operations import ServerCounts
 from simulator.runtime.secret_index import FormerSecrets, OwnSecrets
 from simulator.runtime.traces import Trace, caller
-from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, Delays, Notifier, WaitingRoom
+from simulator.runtime.waiting import Delays, Notifier, Turnstile, WaitingRoom
 from simulator.wire.traffic import Notification
-
-PROBED_MAX = 1_000
 
 
 class LiveSandbox:
@@ -68,7 +67,7 @@ class LiveSandbox:
         self.is_touched, self.is_deleted, self.resets, self.rewinds = True, False, 0, 0
         self.last_ending: Ending = "reset"
         self.server_secrets, self.former_secrets = Secrets(), FormerSecrets()  # of all sandboxes of a server
-        self.waiting, self.events = WaitingRoom(SANDBOX_WAITERS_MAX), EventLog(id_)
+        self.waiting, self.events = WaitingRoom(Turnstile()), EventLog(id_)
         self._begin_journal()
         self._begin_life(first)
 
@@ -93,7 +92,7 @@ class LiveSandbox:
         self.life_journal, self.life_tape = self.journal, self.tape
         self.beginning = Beginning(self.spec, state.started, self.clock.mode, self.clock.rate)
         self.courier = Courier(self.id, self.seed, scenario, self.inboxes, self._sender, self.tape.add)
-        self.probed: deque[Notification] = deque(maxlen=PROBED_MAX)
+        self.probed: deque[Notification] = deque(maxlen=SENT_MAX)
         self.marks = Marks()
         self.run_on_clock(self.clock)
 
@@ -145,11 +144,12 @@ class LiveSandbox:
         now, driver = now or self.clock.now(), self.driver
         if now is not driver.caught_up_at:
             driver.finish(now)
-        if isinstance(command, PassTime):
+        kind = type(command)
+        if kind is PassTime:
             answer = self.apply(command, now)
             due = due_of(answer)
             self.tape.add(CommandApplied(now, command, due), ENTRY_BYTES + DUE_BYTES * len(due))
-        elif isinstance(command, EndAttempt):
+        elif kind is EndAttempt:
             self.tape.add(CommandApplied(now, command))
             answer = self.apply(command, now)
             self.courier.sent.end(command.job)
@@ -159,9 +159,10 @@ class LiveSandbox:
             self.publish()
         return answer
 
-    def publish(self) -> None:
-        """Publish the events of the commands that were applied; the journal publishes their request before that."""
-        self.events.note(*self.new_events)
+    def publish(self, *requests: int) -> None:
+        """Publish the events of the commands that were applied, after the `requests` of the journal that caused
+        them."""
+        self.events.note(*requests, *self.new_events)
         self.new_events.clear()
 
     async def submit(self, command: Command) -> Any:
@@ -262,7 +263,7 @@ class LiveSandbox:
         self.rewinds += 1
         self.retire_secrets(next_life=rebuilt.core.state.secrets)
         self.marks = marks
-        self.probed = deque((probe for probe in self.probed if probe.at <= now), maxlen=PROBED_MAX)
+        self.probed = deque((probe for probe in self.probed if probe.at <= now), maxlen=SENT_MAX)
         dispose(self.core.state, self.life_tape)
         self._take_over(rebuilt)
         self.run_on_clock(clock)

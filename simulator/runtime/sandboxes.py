@@ -25,7 +25,7 @@ from simulator.runtime.lives import NO_QUOTAS, Ending, FirstState, SandboxSpec, 
 from simulator.runtime.marks import NO_KEEPER, Keeper
 from simulator.runtime.operations import ServerCounts
 from simulator.runtime.secret_index import FormerSecrets, followed
-from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, SERVER_WAITERS_MAX, WaitingRoom
+from simulator.runtime.waiting import Turnstile, WaitingRoom
 
 DEFAULT = "default"
 SANDBOXES_MAX = 10_000
@@ -58,7 +58,7 @@ class Sandboxes:
         self._wall = wall
         self._sender = sender
         self.budgets = server_budgets(tapes_bytes_max)
-        self._waiting = WaitingRoom(SERVER_WAITERS_MAX)
+        self._turnstile = Turnstile()
         self._ttl_s = ttl_s
         self._past = Coverage() if keeps_coverage else None
         self.on_ended: Callable[[LiveSandbox, Ending], None] = lambda sandbox, ending: None
@@ -162,7 +162,7 @@ class Sandboxes:
 
     def _admit(self, sandbox: LiveSandbox, *, is_stored: bool = False) -> None:
         sandbox.on_ending = self._remember
-        sandbox.waiting = WaitingRoom(SANDBOX_WAITERS_MAX, self._waiting)
+        sandbox.waiting = WaitingRoom(self._turnstile)
         sandbox.server_secrets = self.server_secrets
         sandbox.former_secrets = self.former_secrets
         sandbox.served = sandbox.counters.served = sandbox.courier.served = self.served

@@ -10,8 +10,9 @@ from simulator.domain.errors import Busy
 T = TypeVar("T")
 
 SANDBOX_WAITERS_MAX = 500
-SERVER_WAITERS_MAX = 2000
-WOKEN_PER_TURN_MAX = 20
+STARTED_PER_TURN_MAX = 20
+"""The requests that resume, and the deliveries that begin, in a turn of the event loop: each takes some tenths of a
+millisecond."""
 
 
 class Turnstile:
@@ -24,7 +25,7 @@ class Turnstile:
     async def enter(self) -> None:
         """Continue in this turn, or in the first turn with room."""
         loop = asyncio.get_running_loop()
-        if self._passed < WOKEN_PER_TURN_MAX:
+        if self._passed < STARTED_PER_TURN_MAX:
             if not self._passed:
                 loop.call_soon(self._next, loop)
             self._passed += 1
@@ -34,7 +35,7 @@ class Turnstile:
 
     def _next(self, loop: asyncio.AbstractEventLoop) -> None:
         self._passed = 0
-        while self._queue and self._passed < WOKEN_PER_TURN_MAX:
+        while self._queue and self._passed < STARTED_PER_TURN_MAX:
             waiting = self._queue.popleft()
             if not waiting.done():
                 waiting.set_result(None)
@@ -44,32 +45,25 @@ class Turnstile:
 
 
 class WaitingRoom:
-    """A limit on waiting requests: of a sandbox, which also counts in `server_room`, or of the whole server without."""
+    """A limit on the waiting requests of a sandbox. The `turnstile` is that of its server, whose connections limit all
+    of them together."""
 
-    def __init__(self, count_max: int, server_room: "WaitingRoom | None" = None) -> None:
-        self._count_max = count_max
-        self._server_room = server_room
-        self._turnstile: Turnstile = server_room._turnstile if server_room else Turnstile()
+    def __init__(self, turnstile: Turnstile) -> None:
+        self._turnstile = turnstile
         self._count = 0
 
     async def wait(self, begin: Callable[[], Awaitable[T]]) -> T:
         """Return the result of `begin`. Waiters resume in order of arrival, a few per turn. Raises `Busy`."""
-        rooms = [self] if self._server_room is None else [self, self._server_room]
-        if full := next((room for room in rooms if room._count >= room._count_max), None):
-            raise Busy("too_many_waiting", full._text(), "wait_for")
-        for room in rooms:
-            room._count += 1
+        if self._count >= SANDBOX_WAITERS_MAX:
+            limit = f"{SANDBOX_WAITERS_MAX} requests wait in this sandbox, which is the limit"
+            raise Busy("too_many_waiting", f"{limit}; ask again later or without wait_for", "wait_for")
+        self._count += 1
         try:
             result = await begin()
             await self._turnstile.enter()
         finally:
-            for room in rooms:
-                room._count -= 1
+            self._count -= 1
         return result
-
-    def _text(self) -> str:
-        where = "in this sandbox" if self._server_room else "at this server"
-        return f"{self._count_max} requests wait {where}, which is the limit; ask again later or without wait_for"
 
 
 class Delays:

@@ -106,7 +106,7 @@ def test_a_hold_ends_by_itself_and_says_so(monkeypatch: pytest.MonkeyPatch) -> N
     ("limit", "value", "said"),
     [
         ("HELD_S_MAX", 0.001, "was not released within 0.001 s"),
-        ("HELD_MAX", 0, "did not wait: 0 answers and deliveries"),
+        ("WAITERS_MAX", 0, "did not wait: 0 answers and deliveries"),
     ],
 )
 def test_an_event_says_why_a_callback_was_not_held_until_its_release(
@@ -126,7 +126,7 @@ def test_an_event_says_why_a_callback_was_not_held_until_its_release(
 
 
 def test_items_beyond_the_limit_are_not_held_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holds, "HELD_MAX", 0)
+    monkeypatch.setattr(holds, "WAITERS_MAX", 0)
     with running() as client:
         client.sandbox(holding({}), "mine")
         answer = client.call("POST", "/v2/topup", PAYMENT, sandbox="mine")

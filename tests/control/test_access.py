@@ -353,7 +353,7 @@ def test_a_waiting_client_gets_no_answer_after_its_token_is_revoked(server: Clie
 
 
 def test_one_token_leaves_streams_of_events_to_the_others(server: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "READERS_OF_ONE_MAX", 1)
+    monkeypatch.setattr(events, "READERS_MAX", 2)
     answers: dict[str, Response] = {}
 
     async def follow() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from simulator.runtime import traffic_log
-from simulator.runtime.live_sandbox import PROBED_MAX
+from simulator.runtime.attempt_log import SENT_MAX
 from tests.support.audited import audit, judged, receiving, violated
 from tests.support.client import Client, running
 
@@ -89,7 +89,7 @@ def test_probes_are_noted_up_to_a_bound_and_forgotten_by_a_reset() -> None:
         found = judged(client, "forgeries-refused")
         assert found["findings"] == ["the forgery callback-wrong-amount was answered 200"]
         assert found["log"] == "notifications"
-        assert client.live.probed.maxlen == PROBED_MAX
+        assert client.live.probed.maxlen == SENT_MAX
         client.sim("POST", "/sandboxes/default/reset")
         assert judged(client, "forgeries-refused")["state"] == "not_exercised"
 

@@ -10,7 +10,7 @@ import pytest
 
 from simulator.control import requests
 from simulator.domain.commands import Credit, RemoveWebhook
-from simulator.runtime import sandboxes, waiting
+from simulator.runtime import waiting
 from simulator.runtime.waiting import WAITERS_MAX
 from tests.support.client import Client, Response, running
 
@@ -172,22 +172,19 @@ def test_more_than_may_wait_are_refused_until_one_has_its_answer(client: Client,
     client.run(story())
 
 
-@pytest.mark.parametrize(("here", "elsewhere", "said"), [(4, 0, "in this sandbox"), (3, 3, "at this server")])
-def test_clients_that_wait_at_different_inboxes_share_a_bound(
-    monkeypatch: pytest.MonkeyPatch, here: int, elsewhere: int, said: str
+def test_clients_that_wait_at_different_inboxes_share_the_bound_of_their_sandbox(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sandboxes, "SANDBOX_WAITERS_MAX", 4)
-    monkeypatch.setattr(sandboxes, "SERVER_WAITERS_MAX", 6)
+    monkeypatch.setattr(waiting, "SANDBOX_WAITERS_MAX", 4)
 
     async def story(client: Client) -> None:
-        polls = [poll for n in range(here) for poll in await polling(client, f"inbox/a{n}?wait_for=1")]
-        waits = [client.asim("GET", f"/sandboxes/other/inbox/b{n}?wait_for=1&timeout=60") for n in range(elsewhere)]
-        polls += [asyncio.create_task(one) for one in waits]
+        polls = [poll for n in range(4) for poll in await polling(client, f"inbox/a{n}?wait_for=1")]
+        polls.append(asyncio.create_task(client.asim("GET", "/sandboxes/other/inbox/b?wait_for=1&timeout=60")))
         await asyncio.sleep(0)
         for path in ("inbox/new?", "requests?", "callbacks?", "deliveries?", "notifications?"):
             refused = await client.asim("GET", f"{SIM}/{path}wait_for=9")
             assert (refused.status, refused.json["error"]) == (429, "too_many_waiting")
-            assert said in refused.json["message"]
+            assert "4 requests wait in this sandbox" in refused.json["message"]
         client.app.sandboxes.end_waits()
         assert {answer.status for answer in await answered(polls)} == {200}
 
@@ -200,7 +197,7 @@ def test_clients_that_are_woken_together_are_answered_a_few_per_turn(client: Cli
     async def story() -> None:
         polls = [
             poll
-            for n in range(3 * waiting.WOKEN_PER_TURN_MAX)
+            for n in range(3 * waiting.STARTED_PER_TURN_MAX)
             for poll in await polling(client, f"inbox/a{n}?wait_for=1")
         ]
         client.live.stop()
@@ -209,7 +206,7 @@ def test_clients_that_are_woken_together_are_answered_a_few_per_turn(client: Cli
             await asyncio.sleep(0)
             now = sum(poll.done() for poll in polls)
             done, most = now, max(most, now - done)
-        assert most <= waiting.WOKEN_PER_TURN_MAX
+        assert most <= waiting.STARTED_PER_TURN_MAX
 
     client.run(story())
 
@@ -217,9 +214,9 @@ def test_clients_that_are_woken_together_are_answered_a_few_per_turn(client: Cli
 def test_a_client_that_leaves_before_its_turn_does_not_delay_others() -> None:
     async def story() -> None:
         turnstile = waiting.Turnstile()
-        tasks = [asyncio.create_task(turnstile.enter()) for _ in range(3 * waiting.WOKEN_PER_TURN_MAX)]
+        tasks = [asyncio.create_task(turnstile.enter()) for _ in range(3 * waiting.STARTED_PER_TURN_MAX)]
         await asyncio.sleep(0)
-        for task in tasks[waiting.WOKEN_PER_TURN_MAX : 2 * waiting.WOKEN_PER_TURN_MAX]:
+        for task in tasks[waiting.STARTED_PER_TURN_MAX : 2 * waiting.STARTED_PER_TURN_MAX]:
             task.cancel()
         await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 60)
         await asyncio.wait_for(turnstile.enter(), 60)

@@ -42,7 +42,7 @@ def with_client(test: Callable[[Client, Callable[..., Any]], None]) -> None:
         await made.close()
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(client_module, "IDLE_MAX", 3)
+        patched.setattr(client_module, "TOTAL", 3)
         asyncio.run(main())
 
 
@@ -112,7 +112,7 @@ def test_a_closed_client_keeps_no_connections() -> None:
 
 @pytest.mark.parametrize("run", RUNNERS)
 def test_idle_connections_to_many_receivers_are_bounded_together(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "IDLE_MAX", 2)
+    monkeypatch.setattr(client_module, "TOTAL", 2)
 
     async def answer(exchange: Exchange) -> None:
         exchange.write(OK)

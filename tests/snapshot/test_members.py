@@ -92,9 +92,9 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     "EventLog": (
-        "_items _walls count",
+        "_entries count",
         {
-            "sandbox": BEGINNING, "hub": AROUND, "_serials": AROUND, "began": AROUND, "clock": "the sandbox's",
+            "sandbox": BEGINNING, "hub": AROUND, "began": AROUND, "clock": "the sandbox's",
             "is_ended": AROUND,
         },
     ),
@@ -103,13 +103,13 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         {
             "_owner": BEGINNING, "_seed": BEGINNING, "holds": WAITERS,
             "_inboxes": "the sandbox's", "_sender": AROUND, "_note": "the tape's",
-            "served": AROUND, "times": MEASURED,
+            "served": AROUND,
             "_limits": SCENARIO, "_webhooks": SCENARIO, "_skew": SCENARIO,
             "_source_addresses": SCENARIO, "_verifies": SCENARIO,
         },
     ),
     "Traces": ("by_key", {}),
-    "SentRequests": ("_by_attempt _begun", {}),
+    "AttemptLog": ("_by_attempt _begun", {"_times": MEASURED}),
     "Clock": (
         "latest mode rate",
         {

@@ -27,7 +27,7 @@ ORDERLESS = ("_by_size", "_heap", "counts", "added", "_by_trxid")
 COPIES = ("transaction",)
 """Copies from the time of settlement, which later changes do not affect. Tests compare them separately."""
 
-OF_SERVERS = ("serial", "compiler", "publish", "_serials")
+OF_SERVERS = ("serial", "compiler", "publish")
 
 
 def insides(live: LiveSandbox) -> Any:

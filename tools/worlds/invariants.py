@@ -124,7 +124,7 @@ class Invariants:
         if not new:
             return
         life.events_read = events.count
-        items = events._items
+        items = [item for item, _ in events.entries()]
         journal_n = None
         for place in range(max(0, len(items) - new), len(items)):
             item = items[place]

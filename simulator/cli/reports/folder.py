@@ -21,7 +21,7 @@ from simulator.control.transactions import SHOWN_MAX, story
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.expectations import Verdict
 from simulator.redaction import Mask, redact
-from simulator.runtime.attempt_log import SentRequests
+from simulator.runtime.attempt_log import AttemptLog
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
@@ -175,7 +175,7 @@ def _latest_attempts(live: LiveSandbox) -> Rows:
     return rows[-ROWS_MAX:], len(rows) + others
 
 
-def _attempts(one: Callback, sent: SentRequests) -> Iterator[dict[str, Any]]:
+def _attempts(one: Callback, sent: AttemptLog) -> Iterator[dict[str, Any]]:
     shown = callback_row(one, sent)
     about = {"refid": one.transaction.refid, "status": shown["payment_status"], "state": shown["state"]}
     for tried in shown["attempts"]:

@@ -90,11 +90,11 @@ class Tape:
         """Append an entry with its approximate memory in bytes."""
         if self.recorder is not None:
             self.recorder.add(entry)
-        if isinstance(entry, RequestBegan):
+        if type(entry) is RequestBegan:
             self._began = [one for one in self._began if not one.n]
             self._began.append(entry.exchange)
-        count, budget = len(self._entries) + (self._unread.count if self._unread else 0), self._budget
-        is_full = self.left_out or self.bytes + size > self._bytes_max or count >= self._entries_max
+        budget = self._budget
+        is_full = self.left_out or self.bytes + size > self._bytes_max or len(self) >= self._entries_max
         is_tight = budget.is_passed or budget.bytes + size > budget.bytes_max
         if is_full or (is_tight and not budget.has_room(size)):
             if not self.left_out:
