@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from enum import Enum
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 
@@ -17,6 +17,26 @@ from simulator.persistence.tape.entries import RequestBegan, RequestResumed, Res
 from simulator.persistence.tape.tape import Tape
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
+
+T = TypeVar("T")
+
+
+class BodyIncomplete(Exception):
+    """The error of a body that cannot be read whole; `how` is the resumption that the tape records."""
+
+    how: Resumption
+
+
+class ClientGone(BodyIncomplete):
+    """The client closed the connection before its request was complete."""
+
+    how = Resumption.GONE
+
+
+class BodyTooLarge(BodyIncomplete):
+    """The error of a body that exceeds its limit and was discarded."""
+
+    how = Resumption.TOO_LARGE
 
 
 class ConnectionFaults(Protocol):
@@ -176,31 +196,34 @@ class ApiCall(msgspec.Struct, kw_only=True, gc=False):
         """Return whether the call has waited for the delay of its fault."""
         return self.fault is not None and self.fault.has_waited
 
-    async def refresh(self, how: Resumption = Resumption.READY) -> None:
-        """Read the time again after a wait, and process what fell due meanwhile."""
-        self.now, self.wall = await self.resume(how)
-
-    async def resume(self, how: Resumption = Resumption.READY) -> tuple[datetime, datetime]:
-        """Process what fell due during a wait, then record the resumption on the tape. Return the current times of
-        sandbox and wall clock, without changing the call's own."""
-        clock, driver = self.sandbox.clock, self.sandbox.driver
-        wall = clock.wall()
-        now = clock.at(wall)
-        if not self.is_lost and not driver.catch_up(now):
-            await driver.settle(now)
-        self._note_resumed(now, wall, how)
-        return now, wall
-
-    def note_wait(self) -> None:
-        """Record on the tape that this call began, before its first wait."""
+    async def suspended(self, wait: Awaitable[T], *, keeps_time: bool = False) -> T:
+        """Return the result of a wait. The tape records the suspension, and the resumption with the result if that is a
+        `Resumption`. What fell due meanwhile is processed; the call's times are those of the resumption, unless it
+        `keeps_time` or its body is incomplete."""
         if self.tape is None and not self.is_lost:
             self.tape = self.sandbox.tape
             self.tape.add(RequestBegan(self.exchange))
+        try:
+            result = await wait
+        except BodyIncomplete as end:
+            await self._resume(end.how)
+            raise
+        times = await self._resume(result if isinstance(result, Resumption) else Resumption.READY)
+        if not keeps_time:
+            self.now, self.wall = times
+        return result
 
-    def _note_resumed(self, now: datetime, wall: datetime, how: Resumption) -> None:
-        """Record the resumption on the tape, unless the sandbox is gone, and the tape with it."""
-        if self.tape is self.sandbox.tape and not self.sandbox.is_closed:
+    async def _resume(self, how: Resumption) -> tuple[datetime, datetime]:
+        """Process what fell due, and record the resumption unless the sandbox is gone, and the tape with it. Return the
+        times of sandbox and wall clock."""
+        sandbox = self.sandbox
+        wall = sandbox.clock.wall()
+        now = sandbox.clock.at(wall)
+        if not self.is_lost and not sandbox.driver.catch_up(now):
+            await sandbox.driver.settle(now)
+        if self.tape is sandbox.tape and not sandbox.is_closed:
             self.tape.add(RequestResumed(self.exchange, now, wall, how))
+        return now, wall
 
     @property
     def owner(self) -> Reseller:

@@ -4,7 +4,6 @@ import hmac
 import threading
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
-from collections import OrderedDict
 from collections.abc import Hashable, Iterable
 from datetime import UTC, date
 from typing import NamedTuple
@@ -121,34 +120,28 @@ def _tag(call: ApiCall, text: bytes) -> bytes:
 
 
 class BodyCache:
-    """Bodies by key, with LRU eviction.
+    """Bodies by key. When the next would exceed the limits, all others are dropped.
 
     A key may contain ids of objects: pass these objects as `anchors`, which are stored with the body so that their ids
     cannot be reused. Thread-safe: other threads rebuild sandboxes.
     """
 
     def __init__(self, entries_max: int = 256, bytes_max: int = 32 * 1024 * 1024) -> None:
-        self._bodies: OrderedDict[Hashable, tuple[object, bytes]] = OrderedDict()
-        self._entries_max = entries_max
-        self._bytes_max = bytes_max
+        self._bodies: dict[Hashable, tuple[object, bytes]] = {}
+        self._entries_max, self._bytes_max = entries_max, bytes_max
         self._bytes = 0
         self._changing = threading.Lock()
 
     def get(self, key: Hashable) -> bytes | None:
         """Return the cached body, or None."""
-        with self._changing:
-            found = self._bodies.get(key)
-            if found is None:
-                return None
-            self._bodies.move_to_end(key)
-            return found[1]
+        found = self._bodies.get(key)
+        return None if found is None else found[1]
 
     def put(self, key: Hashable, anchors: object, body: bytes) -> None:
         """Cache a body that `get` did not find."""
         with self._changing:
-            _, before = self._bodies.pop(key, (None, b""))  # another thread may have put it meanwhile
-            self._bodies[key] = (anchors, body)
-            self._bytes += len(body) - len(before)
-            while self._bodies and (len(self._bodies) > self._entries_max or self._bytes > self._bytes_max):
-                _, (_, dropped) = self._bodies.popitem(last=False)
-                self._bytes -= len(dropped)
+            if self._bytes + len(body) > self._bytes_max or len(self._bodies) >= self._entries_max:
+                self._bodies, self._bytes = {}, 0
+            if len(body) <= self._bytes_max and key not in self._bodies:  # another thread may have put it meanwhile
+                self._bodies[key] = (anchors, body)
+                self._bytes += len(body)

@@ -19,12 +19,12 @@ import msgspec
 from simulator.api import refusals
 from simulator.api.admission import refusal_by_quota, refuse_blocked
 from simulator.api.authentication import authenticate, identify, note_token, refuse_address, refuse_late
-from simulator.api.call import GONE, ApiCall, ApiRequest, EncodedReply, Reply
+from simulator.api.call import GONE, ApiCall, ApiRequest, ClientGone, EncodedReply, Reply
 from simulator.api.clients import DIRECT, ClientResolver
 from simulator.api.fault_effects import NO_REPLY, choose_fault, with_failures
 from simulator.api.notes import diagnosis_for_client, hide_secrets
 from simulator.api.routes import PathTable, Routes
-from simulator.api.suspension import ClientGone, await_body, await_fault, store_unread_body
+from simulator.api.suspension import await_body, await_fault, store_unread_body
 from simulator.api.validation import check_fields, note_ignored_members
 from simulator.domain.commands import CountRequest
 from simulator.domain.model.domain_events import StatusChange

@@ -6,9 +6,8 @@ from typing import Any
 
 from simulator.api import refusals
 from simulator.api.admission import UNREAD_REFUSALS, Refuse
-from simulator.api.call import ApiCall, ApiRequest, EncodedReply, Reply, SignatureVerdict
+from simulator.api.call import ApiCall, ApiRequest, BodyTooLarge, EncodedReply, Reply, SignatureVerdict
 from simulator.api.pipeline import Pipeline
-from simulator.api.suspension import BodyTooLarge
 from simulator.auth.signature import Denied
 from simulator.persistence.tape.entries import Resumption
 from simulator.runtime.journal import Exchange

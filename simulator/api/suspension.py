@@ -11,7 +11,7 @@ from typing import Any
 
 from simulator.api import refusals
 from simulator.api.authentication import identify, refuse_address
-from simulator.api.call import ApiCall, ChosenFault, Receive, Reply
+from simulator.api.call import ApiCall, BodyTooLarge, ChosenFault, ClientGone, Receive, Reply
 from simulator.api.notes import note
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
 from simulator.contract.body import FORM_TOO_LONG, OUTLINE_BYTES_MAX
@@ -27,28 +27,17 @@ from simulator.wire import error_bodies
 TIMED_OUT = 504
 
 
-class ClientGone(Exception):
-    """The client closed the connection before its request was complete."""
+async def receive_body(call: ApiCall, bytes_max: int = BODY_BYTES_MAX, *, keeps_time: bool = False) -> None:
+    """Read and store the whole body of a call, as `read_body` does. The call is suspended meanwhile."""
+    call.has_body = True
+    if is_announced(call.headers):
+        refuse_declared(call.headers, bytes_max)
+        await call.suspended(_store_body(call, bytes_max), keeps_time=keeps_time)
 
 
-class BodyTooLarge(Exception):
-    """The error of a body that exceeds its limit and was discarded."""
-
-
-async def receive_body(call: ApiCall, receive: Receive, bytes_max: int = BODY_BYTES_MAX) -> bytes:
-    """Return the whole body of a call, like `read_body`, and record on the tape that the call waits."""
-    if not is_announced(call.headers):
-        return b""
-    refuse_declared(call.headers, bytes_max)
-    call.note_wait()
-    try:
-        return await read_body(call.headers, receive, bytes_max)
-    except BodyTooLarge:
-        await call.resume(Resumption.TOO_LARGE)
-        raise
-    except ClientGone:
-        await call.resume(Resumption.GONE)
-        raise
+async def _store_body(call: ApiCall, bytes_max: int) -> None:
+    assert call.request.receive is not None, "a body that is not here yet comes from somewhere"
+    call.exchange.body = await read_body(call.headers, call.request.receive, bytes_max)
 
 
 def is_announced(headers: Mapping[bytes, bytes]) -> bool:
@@ -98,16 +87,13 @@ async def await_body(call: ApiCall) -> Reply | None:
     if request.body is not None or not is_announced(call.headers):
         call.has_body = True
         return _identify_again(call, "the delay has passed") if waits and call.has_waited else None
-    assert request.receive is not None, "a body that is not here yet comes from somewhere"
-    call.has_body = True
     is_form = call.endpoint.source == "form"
     try:
-        call.exchange.body = await receive_body(call, request.receive, OUTLINE_BYTES_MAX if is_form else BODY_BYTES_MAX)
+        await receive_body(call, OUTLINE_BYTES_MAX if is_form else BODY_BYTES_MAX)
     except BodyTooLarge:
         if is_form:
             return refusals.invalid_input(call, call.endpoint, {"body": [FORM_TOO_LONG]})
         return refusals.deny(call, call.endpoint, Denied("body_too_large", refusals.BODY_BOUND))
-    await call.refresh()
     return _identify_again(call, "the body is here")
 
 
@@ -140,7 +126,6 @@ async def await_fault(call: ApiCall) -> Reply | None:
 
 
 async def _await_fault(call: ApiCall, met: ChosenFault) -> Reply | None:
-    call.note_wait()
     reply = None
     if met.rule.then.delay is not None:
         reply = await _delayed(call, met, met.rule.then.delay)
@@ -161,8 +146,8 @@ async def _delayed(call: ApiCall, met: ChosenFault, delay: tuple[timedelta, time
     span = _drawn(call, met.rule, delay)
     met.timed_out = limit is not None and span > limit
     waited = limit if limit is not None and met.timed_out else span
-    await sandbox.sleep(0 if met.rule.then.is_delay_virtual else sandbox.clock.wall_seconds(waited))
-    await call.refresh()
+    wait_s = 0 if met.rule.then.is_delay_virtual else sandbox.clock.wall_seconds(waited)
+    await call.suspended(sandbox.sleep(wait_s))
     if limit is None or not met.timed_out or (call.is_lost and not met.rule.then.after_commit):
         return None
     text = f"a fault's delay of {span.total_seconds():g} s is longer than limits.integration_timeout"
@@ -172,22 +157,27 @@ async def _delayed(call: ApiCall, met: ChosenFault, delay: tuple[timedelta, time
 
 async def _held(call: ApiCall, met: ChosenFault) -> None:
     """Wait in a hold. A client that leaves meanwhile frees its place."""
-    exchange, source = call.exchange, call.request.source
+    exchange = call.exchange
     refid, what = call.fields.get("refid", ""), f"{exchange.method} {exchange.path}"
     name = met.rule.then.hold
     kind: Kind = "answer" if met.rule.then.after_commit else "request"
     held = HoldEntry(name, kind, what, call.now, call.wall, refid if isinstance(refid, str) else "")
-    if source is not None:
-        source.on_left = held.leave
-    has_left = source is not None and source.has_left
-    how = Resumption.GONE if has_left else await call.sandbox.holds.hold(held)
-    await call.refresh(how)
+    how = await call.suspended(_hold(call, held))
     left = f"the client closed its connection during the hold {name!r}, so it got no answer"
     text = left if how is Resumption.GONE else reason(how, name)
     if how is Resumption.READY and not call.is_lost:
         text = f"held as {name!r} until {call.now.astimezone(SERVICE_ZONE):%H:%M:%S}"
     if text:
         note(call, text)
+
+
+async def _hold(call: ApiCall, held: HoldEntry) -> Resumption:
+    source = call.request.source
+    if source is not None:
+        source.on_left = held.leave
+        if source.has_left:
+            return Resumption.GONE
+    return await call.sandbox.holds.hold(held)
 
 
 def _note_lost(call: ApiCall, wait: str) -> None:
@@ -205,10 +195,8 @@ async def store_unread_body(call: ApiCall) -> None:
     if request.body is not None:
         call.exchange.body, call.has_body = request.body, True
     elif request.receive is not None:
-        call.has_body = True
         with suppress(BodyTooLarge):
-            call.exchange.body = await receive_body(call, request.receive)
-            await call.resume()
+            await receive_body(call, keeps_time=True)
 
 
 def timeout_body(limit: timedelta) -> dict[str, Any]:

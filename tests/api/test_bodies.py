@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from simulator.api.call import BodyTooLarge
 from simulator.api.routes import routes
-from simulator.api.suspension import BodyTooLarge, read_body
+from simulator.api.suspension import read_body
 from simulator.contract.register import assumptions
 from simulator.contract.schemas import schema
 from tests.support.bad_requests import Operation, ask, operations

@@ -178,7 +178,7 @@ DEFECTS = (
     # The tape
     Defect("a clock that is set is not on the tape", "runtime.driver:Driver.set_clock",
            "self._note(ClockSet(", "str(ClockSet(", seed=4),
-    Defect("the end of a wait has the time of its beginning", "api.call:ApiCall._note_resumed",
+    Defect("the end of a wait has the time of its beginning", "api.call:ApiCall._resume",
            "RequestResumed(self.exchange, now,", "RequestResumed(self.exchange, self.exchange.at,"),
     Defect("a network that is set is not on the tape", "runtime.command_log:apply_logged",
            "tape.add(CommandApplied(now, command, trace=headers, answer=text), size)",
