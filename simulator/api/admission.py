@@ -8,10 +8,10 @@ from datetime import datetime
 from weakref import WeakKeyDictionary
 
 from simulator.api.call import ApiCall, Reply
+from simulator.api.refusals import refuse
 from simulator.domain.state import payment_with
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import Quotas
-from simulator.wire import error_bodies
 
 RATE, BYTES, TRANSACTIONS = "quota_rate", "quota_bytes", "quota_transactions"
 UNREAD_REFUSALS = (RATE, BYTES)
@@ -72,19 +72,17 @@ def refuse_payment(call: ApiCall, refid: str) -> Reply | None:
 
 
 def _refuse(call: ApiCall, code: str, shown: str, text: str) -> Reply:
-    call.exchange.error = code
-    hint = "POST /_sim/sandboxes and the flags of `serve` set it"
-    call.exchange.diagnosis = f"the quota of this sandbox is {shown}; {hint}"  # a fork says the same
-    return Reply(403, error_bodies.coded(code, f"This sandbox has a quota of {shown}. {text}"))
+    hint = "POST /_sim/sandboxes and the flags of `serve` set it"  # a fork says the same
+    text = f"This sandbox has a quota of {shown}. {text}"
+    return refuse(call, 403, code, text, f"the quota of this sandbox is {shown}; {hint}")
 
 
 def refuse_blocked(call: ApiCall) -> Reply:
     """Return 403: the address exceeded the request rate and is blocked for a while (SPEC 7.2, 8)."""
     client, limits = call.exchange.client, call.sandbox.scenario.limits
-    call.exchange.error = "ip_blocked"
-    call.exchange.diagnosis = (
+    diagnosis = (
         f"more than {limits.requests_per_interval} requests came from {client} within "
         f"{limits.rate_limit_interval.total_seconds():g} s of the sandbox's time, which blocks it for "
         f"{limits.rate_limit_block.total_seconds():g} s; limits.requests_per_interval: null in the scenario lifts it"
     )
-    return Reply(403, error_bodies.coded("ip_blocked", f"Requests from {client} are blocked: it has sent too many."))
+    return refuse(call, 403, "ip_blocked", f"Requests from {client} are blocked: it has sent too many.", diagnosis)

@@ -4,8 +4,10 @@ nonce, which is checked and spent atomically (SPEC 5, 8)."""
 from functools import cache
 from itertools import chain
 
+import msgspec
+
 from simulator.api.call import Access, ApiCall, ApiEndpoint, Bearer, Reply
-from simulator.api.refusals import deny, refuse_address_of
+from simulator.api.refusals import deny, refuse, refuse_address_of
 from simulator.api.token_credentials import closed_to_token, holder_of
 from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules
@@ -16,7 +18,6 @@ from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.wire import error_bodies
 
 DEFAULT_RULES = QueryRules()
 LOST = (ConnectionEnd.ABORTED, ConnectionEnd.CUT, ConnectionEnd.GONE)
@@ -97,9 +98,8 @@ def _identify_bearer(call: ApiCall, endpoint: ApiEndpoint) -> Reply | None:
     if refusal := refuse_address_of(call, reseller):
         return refusal
     if closed := closed_to_token(endpoint, reseller, call.now):
-        call.exchange.error, call.exchange.diagnosis = closed.code, closed.diagnosis
         text = "This reseller requires API-key authentication for topup; JWT is not allowed."
-        return Reply(403, error_bodies.coded("api_key_required", text))
+        return refuse(call, 403, closed.code, text, closed.diagnosis)
     call.claim = Bearer(reseller=reseller)
     return None
 
@@ -194,10 +194,10 @@ def refused_by(fault: FaultThen, call: ApiCall, endpoint: ApiEndpoint) -> Reply 
     """Return the refusal of an authentication fault, if any; unsigned requests have no nonce that could fail."""
     match fault.denial:
         case Denial.NONCE_SERVICE_DOWN if not call.is_unsigned:
-            call.exchange.error = "nonce_service_unavailable"
-            call.exchange.diagnosis = "a fault of the scenario: nonces cannot be looked up; this nonce is not spent"
+            diagnosis = "a fault of the scenario: nonces cannot be looked up; this nonce is not spent"
             text = "The nonce cannot be validated now; retry with backoff."
-            return Reply(503, error_bodies.coded("nonce_service_unavailable", text), NONCE_RETRY)
+            reply = refuse(call, 503, "nonce_service_unavailable", text, diagnosis)
+            return msgspec.structs.replace(reply, headers=NONCE_RETRY)
         case Denial.INTERNAL_ERROR:
             return deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))
     return None

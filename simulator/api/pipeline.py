@@ -210,7 +210,6 @@ def _check_selected_rule(call: ApiCall) -> Reply | None:
     spellings = decode_rule_names(call.headers[b"x-sim-rule"])
     name = next(filter(call.sandbox.core.state.has_rule, spellings), spellings[-1])
     if not call.sandbox.core.state.has_rule(name):
-        call.exchange.error = "unknown_rule"
         note_token(call)
         return refusals.unknown_rule(call, name)
     call.exchange.selected_rule = name

@@ -30,6 +30,14 @@ def deny(call: ApiCall, endpoint: ApiEndpoint, refusal: Denied) -> Reply:
     return endpoint.denied(refusal)
 
 
+def refuse(call: ApiCall, status: int, code: str, text: str, diagnosis: str = "") -> Reply:
+    """Return a refusal `{error, message}`, with its code and diagnosis in the journal."""
+    call.exchange.error = code
+    if diagnosis:
+        call.exchange.diagnosis = diagnosis
+    return Reply(status, error_bodies.coded(code, text))
+
+
 def denied(refusal: Denied) -> Reply:
     """Return 401: authentication failed (SPEC 5.2)."""
     return Reply(401, error_bodies.coded(refusal.code, refusal.message))
@@ -66,10 +74,9 @@ def refuse_address_of(call: ApiCall, reseller: Reseller) -> Reply | None:
     if not allowlist or is_listed_address(client, allowlist):
         return None
     shown = ", ".join(allowlist[:NAMES_MAX]) + (", ..." if len(allowlist) > NAMES_MAX else "")
-    call.exchange.error = "ip_not_allowed"
-    call.exchange.diagnosis = f"{client} is not in the ip_allowlist of {reseller.code}: {shown}"
     call.exchange.told = f"{client} is not on the list of addresses that may use these credentials"
-    return Reply(403, error_bodies.coded("ip_not_allowed", f"Requests from {client} are not allowed for this account."))
+    diagnosis = f"{client} is not in the ip_allowlist of {reseller.code}: {shown}"
+    return refuse(call, 403, "ip_not_allowed", f"Requests from {client} are not allowed for this account.", diagnosis)
 
 
 def unknown_path(call: ApiCall, known: list[str]) -> Reply:
@@ -119,11 +126,8 @@ def wrong_method(call: ApiCall, allowed: list[str]) -> Reply:
 
 def unknown_sandbox(sandbox_id: str, call: ApiCall) -> Reply:
     """Return 404 for the URL of a sandbox that does not exist."""
-    call.exchange.error = "unknown_sandbox"
     note(call, f"there is no sandbox {_shown(sandbox_id)}; GET /_sim/sandboxes lists them")
-    return Reply(
-        404, error_bodies.coded("unknown_sandbox", f"There is no sandbox {_shown(sandbox_id)} at this address.")
-    )
+    return refuse(call, 404, "unknown_sandbox", f"There is no sandbox {_shown(sandbox_id)} at this address.")
 
 
 def lost_sandbox(call: ApiCall) -> Reply:
@@ -131,25 +135,22 @@ def lost_sandbox(call: ApiCall) -> Reply:
     if call.sandbox.is_deleted:
         text = f"The sandbox {_shown(call.sandbox.id)} was deleted before this request was carried out."
         return Reply(404, error_bodies.coded("unknown_sandbox", text))
-    call.exchange.error = "sandbox_reset"
     event = "server was stopped" if call.sandbox.driver.is_stopping else f"sandbox was {call.sandbox.last_ending}"
-    return Reply(409, error_bodies.coded("sandbox_reset", f"The {event} before this request was carried out."))
+    return refuse(call, 409, "sandbox_reset", f"The {event} before this request was carried out.")
 
 
 def failed(call: ApiCall, error: Exception) -> Reply:
     """Return 500 for an unexpected exception, and log it."""
-    exchange = call.exchange
-    exchange.error = "unexpected"
-    exchange.diagnosis = f"a mistake of the simulator, please report it: {report(error, 'a request')}"
+    diagnosis = f"a mistake of the simulator, please report it: {report(error, 'a request')}"
     text = "An internal error occurred; the server's log has the stack. The request may have been carried out."
-    return Reply(500, error_bodies.coded("unexpected", text))
+    return refuse(call, 500, "unexpected", text, diagnosis)
 
 
 def unknown_rule(call: ApiCall, name: str) -> Reply:
     """Return 400 for a request that selects a rule that does not exist."""
     note(call, f"no rule {shown(name)}{hint(name, call.sandbox.core.state.rule_names())}")
     text = f"X-Sim-Rule names {_shown(name)}, but the sandbox has no rule of that name."
-    return Reply(400, error_bodies.coded("unknown_rule", text))
+    return refuse(call, 400, "unknown_rule", text)
 
 
 def _shown(name: str) -> str:
