@@ -114,8 +114,10 @@ class App(Starlette):
     def answer_now(self, sent: HttpRequest, client: str) -> PendingAnswer | None:
         """Return the answer to a complete request of the reseller API, which our own server can write at once."""
         raw_path, _, query = sent.target.partition(b"?")
-        path = self._proxy_prefix.below(raw_path.decode("ascii"))
-        if _is_control(path) or is_browser_at_root(sent.method, path, sent.by_name):
+        path, prefix = raw_path.decode("ascii"), self._proxy_prefix
+        if prefix.root:
+            path = prefix.below(path)
+        if _is_control(path) or (path == "/" and is_browser_at_root(sent.method, path, sent.by_name)):
             return None
         if self._router is not None and not self._router.is_here(path, sent.by_name):
             return None
@@ -128,7 +130,7 @@ class App(Starlette):
             source=sent,
             body=sent.body,  # type: ignore[arg-type]  # bytes: a plain body is not chunked
         )
-        return self._answer(path, request, self._proxy_prefix.root)
+        return self._answer(path, request, prefix.root)
 
     def _answer(self, path: str, request: ApiRequest, root: str) -> Coroutine[Any, Any, EncodedReply]:
         """Select the sandbox by path: a sandbox under its own prefix, or the default sandbox at the root."""

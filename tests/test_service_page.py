@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.api.option_endpoints import LIMIT_MAX
+from simulator.api.catalog_endpoints import LIMIT_MAX
 from simulator.auth.signature import NONCE_BYTES_MAX, NONCE_BYTES_MIN
 from simulator.contract.openapi import OPENAPI, load
 from simulator.contract.register import Assumption, assumptions

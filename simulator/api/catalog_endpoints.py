@@ -1,20 +1,257 @@
-"""The catalog endpoints, current and legacy (SPEC 4.4, 4.7, 4.8).
+"""The catalog endpoints: the catalog, the options of a select field, the billers of the interbank scheme, and the
+legacy lists (SPEC 4.4 to 4.8). Encoded lists are cached until their contents change."""
 
-Encoded catalogs are cached until their contents change.
-"""
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
 
 from simulator.api.call import ApiCall, Reply
-from simulator.api.notes import not_listed, note
-from simulator.api.option_endpoints import account_problem, wants_denominations
-from simulator.api.paging import BodyCache
-from simulator.api.refusals import invalid_parameters, refuse_parameters
-from simulator.contract.query import flag
-from simulator.domain.model.catalog import Group, Product, tree_of
-from simulator.domain.model.pricing import account_source, offered, subproduct_field
-from simulator.domain.queries import last_updated, older
-from simulator.wire import catalog as wire
-from simulator.wire import legacy
+from simulator.api.paging import BodyCache, note_page_behind, page_size
+from simulator.api.refusals import hint, invalid_parameters, no_biller, not_listed, note, refuse_parameters
+from simulator.api.validation import api_version
+from simulator.auth import headers as names
+from simulator.contract.query import flag, sent_times, whole
+from simulator.domain.model.catalog import Group, OptionList, Product, tree_of
+from simulator.domain.model.pricing import (
+    account_source,
+    biller_field,
+    biller_product,
+    dependencies,
+    offered,
+    subproduct_field,
+)
+from simulator.domain.queries import (
+    NEW_VERSION,
+    SWITCH_IN_SERVICE_ZONE,
+    has_newest_shape,
+    last_updated,
+    older,
+    version_switch,
+)
+from simulator.domain.state import State
+from simulator.wire import catalog as catalog_lists
+from simulator.wire import error_bodies, legacy, option_lists
+from simulator.wire.diagnoses import shown
 from simulator.wire.money import encode
+from simulator.wire.option_lists import Page
+
+LIMIT_MAX = 25_000
+
+
+class OptionsEndpoint:
+    """The endpoint that renders one page at a time, and caches pages that do not depend on an account number."""
+
+    def __init__(self) -> None:
+        self._cache = BodyCache()
+
+    def __call__(self, call: ApiCall) -> Reply:
+        """Return 200 with a page; 400 for missing parameters; 404 when the product has no such select field."""
+        fields, state = call.fields, call.sandbox.core.state
+        code, field_id = fields["product_code"], fields["field_id"]
+        product = call.owner.sees(state.catalog, code)
+        if product is None or field_id not in product.options or not _is_resolved(product, fields):
+            note(call, _why_unknown(call, product))
+            return _unknown(code, field_id)
+        if problems := bad_dependencies(product, field_id, fields):
+            return invalid_parameters(call, problems)
+        if problem := account_problem(state, product, field_id, fields):
+            return invalid_parameters(call, {"account_number": [problem]})
+        _note_ignored(call, product)
+        sent = "per_page" if "per_page" in fields and "limit" not in fields else "limit"
+        limit, problems = page_size(call, sent, LIMIT_MAX, "options-page-size")
+        if problems:
+            return invalid_parameters(call, problems)
+        return self._page(call, product, limit)
+
+    def _page(self, call: ApiCall, product: Product, limit: int) -> Reply:
+        fields, state = call.fields, call.sandbox.core.state
+        field_id, newer = fields["field_id"], wants_denominations(call)
+        found = _filtered(call, product)
+        page = Page.of(len(found), whole(fields, "page", 1), limit)
+        note_page_behind(call, page.current, page.last, page.total, "options")
+        as_written, overlay = state.catalog.products[product.code], call.owner.overlay.get(product.code)
+        # Lists that are drawn or filtered for a call are not cached.
+        is_shared = not account_source(product, field_id) and not fields.get("biller_code")
+        key = (id(found), id(as_written), id(overlay), field_id, newer, page)
+        body = self._cache.get(key) if is_shared else None
+        if body is None:
+            body = encode(option_lists.options(product, field_id, found, page, by_denomination=newer))
+            if is_shared:
+                self._cache.put(key, (found, as_written, overlay), body)
+        return Reply(200, body)
+
+
+def _unknown(code: str, field_id: str) -> Reply:
+    return Reply(
+        404, error_bodies.parameters(f"There are no options for the field {field_id!r} of a product {code!r}.", {})
+    )
+
+
+def _is_resolved(product: Product, fields: dict[str, str]) -> bool:
+    """Return whether the product may be found: inactive and hidden products only when the request includes them."""
+    is_shown = product.is_active or bool(flag(fields, "include_inactive"))
+    return is_shown and (not product.is_hidden or bool(flag(fields, "include_hidden")))
+
+
+def _why_unknown(call: ApiCall, product: Product | None) -> str:
+    """Explain why the field has no options, and which field has some."""
+    code, field_id = call.fields["product_code"], call.fields["field_id"]
+    if product is not None and field_id not in product.options:
+        some = ", ".join(product.options)
+        has = f"its select fields are {some}{hint(field_id, product.options)}" if some else "it has no such field"
+        return f"{code} has no select field {shown(field_id)}; {has}"
+    return not_listed(call, code, product)
+
+
+def _note_ignored(call: ApiCall, product: Product) -> None:
+    """Note parameters without meaning for this field."""
+    fields, field_id = call.fields, call.fields["field_id"]
+    if "per_page" in fields and "limit" in fields:
+        note(call, "per_page was ignored: it is another name of limit, which was sent too")
+    if "is_active" in fields and account_source(product, field_id):
+        note(call, f"is_active was ignored: {field_id} is dynamic and offers active options only")
+    if "account_number" in fields and not account_source(product, field_id):
+        note(call, f"account_number was ignored: {field_id} offers the same to every account")
+    if "biller_code" in fields and field_id != biller_field(product):
+        note(call, f"biller_code was ignored: {field_id} lists no billers")
+
+
+def bad_dependencies(product: Product, field_id: str, fields: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the errors of the parameters that determine a dynamic field's options: missing, or sent several times."""
+    problems = {}
+    for name, source in dependencies(product, field_id).items():
+        sent = fields.get(name)
+        if not sent:
+            problems[name] = [_required(field_id, source)]
+        elif isinstance(sent, list):
+            problems[name] = [sent_times(sent)]
+    return problems
+
+
+def _required(field_id: str, source: str) -> str:
+    return f"is required: the options of {field_id!r} depend on the value of {source!r}"
+
+
+def account_problem(state: State, product: Product, field_id: str, fields: dict[str, str]) -> str | None:
+    """Return the error of the account number that determines a field's options, if any."""
+    source = account_source(product, field_id)
+    if source is None:
+        return None
+    number = fields.get("account_number", "")
+    if not number:
+        return _required(field_id, source)
+    accepts = next((field.accepts for field in product.fields if field.id == source), None)
+    is_checked = state.assumes("options-account-number", "validated")
+    if not is_checked or accepts is None or accepts(number):
+        return None
+    return f"is not a value that the field {source!r} accepts"
+
+
+def _filtered(call: ApiCall, product: Product) -> OptionList:
+    """Return the options filtered by active status (static options only) and biller."""
+    state, fields, field_id = call.sandbox.core.state, call.fields, call.fields["field_id"]
+    every = found = offered(state.seed, product, field_id, fields.get("account_number", ""))
+    active = flag(fields, "is_active")
+    is_dynamic = account_source(product, field_id) is not None
+    if is_dynamic or active or (active is None and not state.assumes("options-active", "all")):
+        found = found.active
+    elif active is False:
+        found = found.inactive
+    biller = fields.get("biller_code")
+    if biller and field_id == biller_field(product):
+        listed, found = found, OptionList(option for option in (found.by_code.get(biller),) if option)
+        if not found:
+            note(call, no_biller(biller, every, listed))
+    return found
+
+
+BILLER_FILTERS = ("biller_code", "suggested_category")
+NO_BILLERS = OptionList()
+
+
+class BillersEndpoint:
+    """The endpoint of the list, whole or in pages; encoded pages are cached, since the list may be long."""
+
+    def __init__(self) -> None:
+        self._cache = BodyCache()
+
+    def __call__(self, call: ApiCall) -> Reply:
+        """Return 200 with the active billers; 400 for a page without a limit."""
+        fields, state = call.fields, call.sandbox.core.state
+        if "page" in fields and "limit" not in fields:
+            return invalid_parameters(call, {"page": ["must be used with limit"]})
+        if "product_code" in fields and state.assumes("billers-product-code", "reject"):
+            return invalid_parameters(call, {"product_code": ["must not be sent"]})
+        prefix = "" if state.assumes("biller-links", "unprefixed") else call.exchange.prefix
+        any_case = state.assumes("suggested-category", "any_case")
+        filters = {name: fields[name] for name in BILLER_FILTERS if name in fields}
+        product, found = _billers(call)
+        if product is None:
+            note(call, "no product that is paid to billers is on sale")
+        key = (id(product), id(found), fields.get("page"), fields.get("limit"), prefix)
+        body = None if filters else self._cache.get(key)
+        listed = _filtered_billers(found, filters, any_case=any_case) if filters else found
+        page = Page.of(len(listed), whole(fields, "page", 1), whole(fields, "limit", len(listed)))
+        note_page_behind(call, page.current, page.last, page.total, "billers")
+        if body is None:
+            if product is not None and filters and not listed:
+                _note_no_biller(call, product, found)
+            body = encode(option_lists.billers(product, listed, page, prefix, filters, is_paged="limit" in fields))
+            if not filters:
+                self._cache.put(key, (product, found), body)
+        return Reply(200, body)
+
+
+def _billers(call: ApiCall) -> tuple[Product | None, OptionList]:
+    """Return the product that is paid to billers and its active billers, if this reseller sells it."""
+    state = call.sandbox.core.state
+    product = biller_product(state.catalog)
+    seen = product and call.owner.sees(state.catalog, product.code)
+    if product is None or seen is None or not seen.is_active:
+        return None, NO_BILLERS
+    field_id = biller_field(product)
+    assert field_id is not None
+    return product, offered(state.seed, product, field_id).active
+
+
+def _note_no_biller(call: ApiCall, product: Product, found: OptionList) -> None:
+    """Note why no biller passes the filters."""
+    code, category = call.fields.get("biller_code"), call.fields.get("suggested_category")
+    if code and code not in found.by_code:
+        every = offered(call.sandbox.core.state.seed, product, biller_field(product) or "")
+        note(call, no_biller(code, every, found))
+    known = tuple(dict.fromkeys(option.suggested_category for option in found if option.suggested_category))
+    if category and category not in known:
+        others = f"; known: {shown(known)}" if known else ""
+        note(call, f"unknown category {shown(category)}{hint(category, known) or others}")
+    elif category and code and code in found.by_code:
+        note(call, f"biller {code} has the category {shown(found.by_code[code].suggested_category) or '(none)'}")
+
+
+def _filtered_billers(found: OptionList, filters: dict[str, str], *, any_case: bool) -> OptionList:
+    code, category = filters.get("biller_code"), filters.get("suggested_category")
+    if code:
+        found = OptionList(option for option in (found.by_code.get(code),) if option)
+    if not category:
+        return found
+    if any_case:
+        folded = category.casefold()
+        return OptionList(option for option in found if (option.suggested_category or "").casefold() == folded)
+    return OptionList(option for option in found if option.suggested_category == category)
+
+
+def by_denomination(header: bytes | None, now: datetime, switch: datetime = SWITCH_IN_SERVICE_ZONE) -> bool:
+    """Return whether a response has the shapes of 2026-09-16, the default from `switch` on."""
+    version = api_version(header)
+    return (version is not None and version >= NEW_VERSION) or now >= switch
+
+
+def wants_denominations(call: ApiCall) -> bool:
+    """Return whether a call's response has the shapes of 2026-09-16; a scenario may serve them to all requests."""
+    state = call.sandbox.core.state
+    if has_newest_shape(state):
+        return True
+    return by_denomination(call.headers.get(names.API_VERSION), call.now, version_switch(state))
 
 
 class CatalogEndpoint:
@@ -39,7 +276,7 @@ class CatalogEndpoint:
             products = [listed[code]] if code in listed else [] if code else list(listed.values())
             tree = state.catalog.groups if whole_tree else _tree(state.catalog.groups, listed, products)
             shown = products if newer else [older(state, product) for product in products]
-            body = encode(wire.catalog(tree, shown, updated, by_denomination=newer))
+            body = encode(catalog_lists.catalog(tree, shown, updated, by_denomination=newer))
             self._cache.put(key, (state.catalog, owner.overlay), body)
         return Reply(200, body)
 

@@ -7,9 +7,8 @@ from itertools import islice
 from typing import Any
 
 from simulator.api.call import ApiCall, Reply
-from simulator.api.notes import no_delivery, note, note_some
 from simulator.api.paging import BadCursor, PageEnd, decode_cursor, encode_cursor, note_filters
-from simulator.api.refusals import invalid_parameters, refuse_parameters
+from simulator.api.refusals import invalid_parameters, no_delivery, note, note_some, refuse_parameters
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.model.instants import instant, iso_day
 from simulator.domain.model.webhooks import REPLAYS_MAX, Delivery, ReplayRefused

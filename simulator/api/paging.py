@@ -9,7 +9,7 @@ from datetime import UTC, date
 from typing import NamedTuple
 
 from simulator.api.call import ApiCall
-from simulator.api.notes import note
+from simulator.api.refusals import note
 from simulator.contract.body import BadJson, decode_any
 from simulator.contract.query import whole
 from simulator.domain.model import draw

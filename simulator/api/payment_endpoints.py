@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from functools import cache
 
-from simulator.api.admission import refuse_payment
+from simulator.api.authentication import refuse_payment
 from simulator.api.call import ApiCall, Problems, Reply
-from simulator.api.notes import explain, no_product, note
-from simulator.api.option_endpoints import wants_denominations
-from simulator.api.refusals import UNKNOWN_PRODUCT, refuse_parameters
+from simulator.api.catalog_endpoints import wants_denominations
+from simulator.api.refusals import UNKNOWN_PRODUCT, explain, no_product, note, refuse_parameters
 from simulator.contract.schemas import schema
 from simulator.domain.commands import CreatePayment, LookUpBill, OpenCase
 from simulator.domain.model.bills import BillError, BillRefused

@@ -17,12 +17,19 @@ from time import perf_counter
 import msgspec
 
 from simulator.api import refusals
-from simulator.api.admission import refusal_by_quota, refuse_blocked
-from simulator.api.authentication import authenticate, identify, note_token, refuse_address, refuse_late
+from simulator.api.authentication import (
+    authenticate,
+    identify,
+    note_token,
+    refusal_by_quota,
+    refuse_address,
+    refuse_blocked,
+    refuse_late,
+)
 from simulator.api.call import GONE, ApiCall, ApiRequest, ClientGone, EncodedReply, Reply
 from simulator.api.clients import DIRECT, ClientResolver
 from simulator.api.fault_effects import NO_REPLY, choose_fault, with_failures
-from simulator.api.notes import diagnosis_for_client, hide_secrets
+from simulator.api.refusals import diagnosis_for_client, hide_secrets
 from simulator.api.routes import PathTable, Routes
 from simulator.api.suspension import await_body, await_fault, store_unread_body
 from simulator.api.validation import check_fields, note_ignored_members
@@ -304,7 +311,8 @@ def record(call: ApiCall, recorder: LiveSandbox) -> None:
     A suspended call is on that tape already, and gets its answer there. The tape of `recorder` shows calls that it
     cannot replay: of another sandbox, or of a former life.
     """
-    own, is_lost = call.sandbox, call.is_lost
+    own = call.sandbox
+    is_lost = own.is_closed or own.core is not call.core
     size = recorder.journal.add(call.exchange)
     if call.tape is None and not is_lost:
         own.tape.add(call.exchange, size)

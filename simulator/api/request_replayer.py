@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from simulator.api import refusals
-from simulator.api.admission import UNREAD_REFUSALS, Refuse
+from simulator.api.authentication import UNREAD_REFUSALS, Refuse
 from simulator.api.call import ApiCall, ApiRequest, BodyTooLarge, EncodedReply, Reply, SignatureVerdict
 from simulator.api.pipeline import Pipeline
 from simulator.auth.signature import Denied

@@ -3,16 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from simulator.api import (
-    account_endpoints,
-    catalog_endpoints,
-    delivery_endpoints,
-    history_endpoints,
-    payment_endpoints,
-    token_credentials,
-)
+from simulator.api import account_endpoints, catalog_endpoints, delivery_endpoints, payment_endpoints, token_credentials
 from simulator.api.call import Access, ApiCall, ApiEndpoint, Problems, Reply
-from simulator.api.option_endpoints import BillersEndpoint, OptionsEndpoint
 from simulator.api.refusals import denied as denied_as_usual
 from simulator.api.refusals import denied_at_catalog, invalid_parameters
 from simulator.api.token_credentials import closed_to_token, denied_at_token, holder_of
@@ -62,8 +54,10 @@ def routes() -> Routes:
         "/v2/product-list": {"GET": endpoint(catalog_endpoints.product_list, **legacy)},
         "/v2/subproducts": {"GET": endpoint(catalog_endpoints.subproducts, query="subproducts-query", **legacy)},
         "/v2/catalog": {"GET": show_catalog},
-        "/v2/options": {"GET": endpoint(OptionsEndpoint(), query="options-query")},
-        "/v1/interbank/billers": {"GET": endpoint(BillersEndpoint(), query="billers-query", access=LEGACY)},
+        "/v2/options": {"GET": endpoint(catalog_endpoints.OptionsEndpoint(), query="options-query")},
+        "/v1/interbank/billers": {
+            "GET": endpoint(catalog_endpoints.BillersEndpoint(), query="billers-query", access=LEGACY)
+        },
         "/v2/topup": {"POST": topup},
         "/v2/transactions/check": {
             "POST": endpoint(payment_endpoints.check, body="check-request", invalid=payment_endpoints.invalid_case)
@@ -75,9 +69,9 @@ def routes() -> Routes:
         "/v2/bill-presentment": {
             "GET": endpoint(payment_endpoints.show_bill, query="bill-query", invalid=payment_endpoints.invalid_bill)
         },
-        "/v2/transactions": {"GET": endpoint(history_endpoints.transactions, query="transactions-query")},
+        "/v2/transactions": {"GET": endpoint(account_endpoints.transactions, query="transactions-query")},
         "/v2/balance-statement": {
-            "GET": endpoint(history_endpoints.balance_statement, query="balance-statement-query")
+            "GET": endpoint(account_endpoints.balance_statement, query="balance-statement-query")
         },
         "/v2/balance": {"GET": endpoint(account_endpoints.balance)},
         "/v2/low-balance-threshold": {

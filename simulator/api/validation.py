@@ -5,7 +5,7 @@ from datetime import date
 
 from simulator.api import refusals
 from simulator.api.call import ApiCall, ApiEndpoint, Problems, Reply
-from simulator.api.notes import hint, note, note_some, suggestion
+from simulator.api.refusals import hint, note, note_some, suggestion
 from simulator.auth import headers as names
 from simulator.contract.body import looks_like_json, read_members, repeated_keys
 from simulator.contract.query import (

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.api.admission import RequestPace
+from simulator.api.authentication import RequestPace
 from simulator.runtime.lives import NO_QUOTAS, Quotas, quotas
 from tests.support.client import Client, Response, running
 from tests.support.data_folders import serving
