@@ -15,7 +15,7 @@ from simulator.domain.model.delivery_attempts import AttemptResult, Job, Send
 from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.journal import BoundedLog, Tally
-from simulator.runtime.waiting import STARTED_PER_TURN_MAX
+from simulator.runtime.waiting import STARTED_PER_TURN_MAX as STARTED_PER_TURN_MAX
 
 SIDE_BY_SIDE_MAX = 64  # of an advance
 

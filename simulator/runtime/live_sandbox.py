@@ -144,12 +144,11 @@ class LiveSandbox:
         now, driver = now or self.clock.now(), self.driver
         if now is not driver.caught_up_at:
             driver.finish(now)
-        kind = type(command)
-        if kind is PassTime:
+        if isinstance(command, PassTime):
             answer = self.apply(command, now)
             due = due_of(answer)
             self.tape.add(CommandApplied(now, command, due), ENTRY_BYTES + DUE_BYTES * len(due))
-        elif kind is EndAttempt:
+        elif isinstance(command, EndAttempt):
             self.tape.add(CommandApplied(now, command))
             answer = self.apply(command, now)
             self.courier.sent.end(command.job)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import simulator
-from simulator.api import admission
+from simulator.api import authentication
 from simulator.auth.signature import MESSAGES
 from simulator.domain.model.webhooks import ReplayRefused
 from simulator.server.http_limits import REFUSALS
@@ -78,7 +78,7 @@ def _functions(folder: Path) -> Iterator[ast.AST]:
 def _limits() -> Iterator[Error]:
     """Yield the errors of limits, whose codes are constants."""
     yield Error(ReplayRefused.LIMIT.value, 429, REPLAY_REFUSALS[ReplayRefused.LIMIT])
-    for code in (admission.RATE, admission.BYTES, admission.TRANSACTIONS):
+    for code in (authentication.RATE, authentication.BYTES, authentication.TRANSACTIONS):
         yield Error(code, 403, f"This sandbox has a quota of {HOLE}.")
 
 
