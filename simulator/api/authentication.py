@@ -104,7 +104,7 @@ def _identify_bearer(call: ApiCall, endpoint: ApiEndpoint) -> Reply | None:
         return refusal
     if closed := closed_to_token(endpoint, reseller, call.now):
         text = "This reseller requires API-key authentication for topup; JWT is not allowed."
-        return refuse(call, 403, closed.code, text, closed.diagnosis)
+        return refuse(call, 403, "api_key_required", text, closed.diagnosis)
     call.claim = Bearer(reseller=reseller)
     return None
 

@@ -55,8 +55,11 @@ class WaitingRoom:
     async def wait(self, begin: Callable[[], Awaitable[T]]) -> T:
         """Return the result of `begin`. Waiters resume in order of arrival, a few per turn. Raises `Busy`."""
         if self._count >= SANDBOX_WAITERS_MAX:
-            limit = f"{SANDBOX_WAITERS_MAX} requests wait in this sandbox, which is the limit"
-            raise Busy("too_many_waiting", f"{limit}; ask again later or without wait_for", "wait_for")
+            text = (
+                f"{SANDBOX_WAITERS_MAX} requests wait in this sandbox, which is the limit; "
+                "ask again later or without wait_for"
+            )
+            raise Busy("too_many_waiting", text, "wait_for")
         self._count += 1
         try:
             result = await begin()

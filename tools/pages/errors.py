@@ -83,8 +83,8 @@ def _limits() -> Iterator[Error]:
 
 
 def _service_errors(function: ast.AST) -> Iterator[Error]:
-    """Yield the errors of a function that calls `coded(code, message)`, with the status of the reply around it or of
-    the only reply."""
+    """Yield the errors of a function that calls `refuse(call, status, code, message)`, or `coded(code, message)`, with
+    the status of the reply around it or of the only reply."""
     calls = list(_calls(function))
     replies = [call for call, _ in calls if _name(call) == "Reply"]
     for call, texts in calls:
@@ -92,6 +92,8 @@ def _service_errors(function: ast.AST) -> Iterator[Error]:
             around = [reply for reply in replies if call in ast.walk(reply)] or replies
             status = getattr(around[0].args[0], "value", HOLE) if around else HOLE
             yield Error(code, status, _message(call.args[1], texts))
+        elif _name(call) == "refuse" and (code := _text(call.args[2])):
+            yield Error(code, getattr(call.args[1], "value", HOLE), _message(call.args[3], texts))
 
 
 def _control_errors(function: ast.AST) -> Iterator[Error]:
