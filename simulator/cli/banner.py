@@ -14,6 +14,7 @@ from simulator.control.curl import curl_command
 from simulator.control.pages import swagger_ui
 from simulator.control.render import moment
 from simulator.domain.model.resellers import Reseller
+from simulator.options import CONTROL_PATH
 from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.shortened import whole_line
@@ -50,8 +51,8 @@ def page(running: Running) -> str:
 
 
 def _facts(running: Running) -> list[tuple[str, str]]:
-    sandbox = running.sandbox
-    facts = [("console", f"{running.control_url}/"), ("control API", running.control_url)]
+    sandbox, control_url = running.sandbox, running.url + CONTROL_PATH
+    facts = [("console", f"{control_url}/"), ("control API", control_url)]
     if running.control_token is not None:
         facts.append(("", f"Authorization: Bearer {running.control_token}"))
     is_shared = running.control_token is not None or running.app.tokens
@@ -59,9 +60,11 @@ def _facts(running: Running) -> list[tuple[str, str]]:
         text = "--callbacks any: a reseller's key is enough to call addresses of this machine and its network"
         facts.append(("risk", text))
     if swagger_ui() is not None:
-        facts.append(("page", f"{running.control_url}/docs"))
+        facts.append(("page", f"{control_url}/docs"))
     facts.append(("sandbox", f"{sandbox.id}, scenario {sandbox.scenario.name!r}, seed {sandbox.seed}"))
-    facts.append(("clock", _clock(running)))
+    mode = f"x{sandbox.clock.rate:g}" if sandbox.clock.mode == "xN" else sandbox.clock.mode
+    hint = "" if sandbox.clock.runs else f"; it moves with {_command(running, 'advance', 'idle')}"
+    facts.append(("clock", f"{mode}, {shown_time(moment(sandbox.clock.now()) or '')}{hint}"))
     owner = _first_reseller(sandbox)
     if owner is None:
         return [*facts, ("reseller", "none in this scenario; POST /_sim/sandboxes/default/resellers creates one")]
@@ -72,13 +75,6 @@ def _facts(running: Running) -> list[tuple[str, str]]:
     if shown["username"]:
         facts.append(("user", f"{shown['username']}, password {shown['password']}"))
     return [*facts, *_callbacks(running, owner)]
-
-
-def _clock(running: Running) -> str:
-    clock = running.sandbox.clock
-    mode = f"x{clock.rate:g}" if clock.mode == "xN" else clock.mode
-    hint = f"; it moves with {_command(running, 'advance', 'idle')}" if not clock.runs else ""
-    return f"{mode}, {shown_time(moment(clock.now()) or '')}{hint}"
 
 
 def _callbacks(running: Running, owner: Reseller) -> list[tuple[str, str]]:
@@ -115,6 +111,8 @@ def _first_steps(running: Running) -> list[str]:
     now = int(running.sandbox.signing_time().timestamp())
     request = sign(method, running.url, path, body, credentials, now)
     curl = curl_command(request.method, request.url, request.headers, request.body)
+    method, path, body = _example(running.sandbox, owner)
+    following = [method, path, *(["-d", quote(body.decode())] if body else [])]
     return [
         "Paste this; its signature is valid for 5 minutes and one use:",
         "",
@@ -122,7 +120,7 @@ def _first_steps(running: Running) -> list[str]:
         "",
         "Sign and send the next one:",
         "",
-        _command(running, "call", *_words(*_example(running.sandbox, owner)), credentials=credentials),
+        _command(running, "call", *following, credentials=credentials),
     ]
 
 
@@ -133,10 +131,6 @@ def _example(sandbox: LiveSandbox, owner: Reseller) -> tuple[str, str, bytes]:
         return "GET", "/v2/balance", b""
     payment: dict[str, Any] = {"refid": f"try-{secrets.token_hex(4)}", "product": EXAMPLE_PRODUCT}
     return "POST", "/v2/topup", encode(payment | {"account": EXAMPLE_ACCOUNT, "amount": EXAMPLE_AMOUNT})
-
-
-def _words(method: str, path: str, body: bytes) -> list[str]:
-    return [method, path, *(["-d", quote(body.decode())] if body else [])]
 
 
 def _first_reseller(sandbox: LiveSandbox) -> Reseller | None:

@@ -1,14 +1,15 @@
 """Runs COMMAND of `exec` and `explore`, which finds this program on its PATH, to its end."""
 
+import math
 import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from shlex import join, quote
+from time import monotonic
 from types import FrameType
 from typing import Final
 
@@ -51,35 +52,19 @@ def on_path() -> Iterator[None]:
     virtual environment, a temporary folder with the command is appended. If the folder cannot be created, the PATH
     stays unchanged."""
     import shutil
+    from tempfile import TemporaryDirectory
 
-    before = os.environ.get("PATH")
-    folder = None if shutil.which(NAME) or os.name != "posix" else _folder_with_script()
-    if folder is None:
+    with ExitStack() as stack:
+        if not shutil.which(NAME) and os.name == "posix":
+            with suppress(OSError):
+                folder = stack.enter_context(TemporaryDirectory(prefix=f"{NAME}-", ignore_cleanup_errors=True))
+                script = Path(folder, NAME)
+                script.write_text(f'#!/bin/sh\nexec {join(_again())} "$@"\n', "utf-8", "surrogateescape")
+                script.chmod(0o700)
+                path = os.environ.get("PATH", os.defpath)
+                stack.callback(os.environ.__setitem__, "PATH", path)
+                os.environ["PATH"] = f"{path}{os.pathsep}{folder}"
         yield
-        return
-    os.environ["PATH"] = f"{os.defpath if before is None else before}{os.pathsep}{folder}"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["PATH"]
-        else:
-            os.environ["PATH"] = before
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _folder_with_script() -> Path | None:
-    """Return a new folder with a script of our name, for this user alone."""
-    import tempfile
-
-    try:
-        folder = Path(tempfile.mkdtemp(prefix=f"{NAME}-"))
-        script = folder / NAME
-        script.write_text(f'#!/bin/sh\nexec {join(_again())} "$@"\n', "utf-8", "surrogateescape")
-        script.chmod(0o700)
-    except OSError:
-        return None
-    return folder
 
 
 def _again() -> list[str]:
@@ -107,41 +92,26 @@ def run(to_run: list[str], variables: dict[str, str], timeout_s: float | None = 
         except OSError as error:
             raise CannotStart(f"{to_run[0]!r} cannot be run: {error.strerror}") from None
         forward_to(process)
-        with _limited(process, timeout_s, has_group=has_group) as is_late:
-            status = None
-            while status is None:  # the handler of a signal that comes just before a wait runs after it
-                with suppress(subprocess.TimeoutExpired):
-                    status = process.wait(WAIT_S)
-    if is_late.is_set():
+        status = _wait(process, timeout_s)
+        if status is None:
+            _send(process, signal.SIGTERM, has_group=has_group)
+            _wait(process, STOP_TIMEOUT_S)
+            _send(process, getattr(signal, "SIGKILL", signal.SIGTERM), has_group=has_group)
+            process.wait()
+    if status is None:
         notify(f"the command had not ended after {timeout_s:g} s (--timeout), and was ended")
         return LATE
     return status if status >= 0 else 128 - status
 
 
-@contextmanager
-def _limited(
-    process: "subprocess.Popen[bytes]", timeout_s: float | None, *, has_group: bool
-) -> Iterator[threading.Event]:
-    """End a process that takes longer, and its group; the event is set then. First it is asked to end."""
-    is_late = threading.Event()
-
-    def end() -> None:
-        is_late.set()
-        _send(process, signal.SIGTERM, has_group=has_group)
+def _wait(process: "subprocess.Popen[bytes]", timeout_s: float | None) -> int | None:
+    """Return the status of the process; None if it takes longer. It waits in steps, since the handler of a signal that
+    comes just before a wait runs after it."""
+    ends_at = math.inf if timeout_s is None else monotonic() + timeout_s
+    while (left_s := ends_at - monotonic()) > 0:
         with suppress(subprocess.TimeoutExpired):
-            process.wait(STOP_TIMEOUT_S)
-        _send(process, getattr(signal, "SIGKILL", signal.SIGTERM), has_group=has_group)
-
-    timer = threading.Timer(timeout_s or 0, end)
-    timer.daemon = True
-    if timeout_s is not None:
-        timer.start()
-    try:
-        yield is_late
-    finally:
-        timer.cancel()
-        if is_late.is_set():
-            timer.join()
+            return process.wait(min(WAIT_S, left_s))
+    return process.poll()
 
 
 def _send(process: "subprocess.Popen[bytes]", number: int, *, has_group: bool) -> None:

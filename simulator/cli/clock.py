@@ -1,12 +1,13 @@
 """`reseller-sim clock`, `advance`, `mark`, `rewind` and `fork`: the time of a sandbox, and moments to return to."""
 
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 from simulator.cli import completion, values
 from simulator.cli.control import Control, path_part
-from simulator.cli.flags import asking_flags, control_flags, json_flag, own_option
+from simulator.cli.flags import asking_flags, control_flags, own_option
 from simulator.cli.output import (
     Columns,
     clock_mode_of,
@@ -30,55 +31,35 @@ COLUMNS = ("what", "refid", "status", "to", "answered", "skipped")
 FACTS = ("product", "category", "group", "api_key", "rule", "status", "state")  # of what a scenario scheduled
 
 
-@verb("clock")
+@verb("clock", "", "x60")
 @click.argument("what", metavar="[real|manual|xN|stop]", required=False, shell_complete=completion.clock_actions)
 @asking_flags
 def clock_command(control: Control, what: str | None, json: bool) -> None:
     """Print the clock, set its mode, or stop an advance.
 
     The clock follows the wall clock (`real`), moves only when it is advanced (`manual`), or runs N times as fast
-    (`x60`). `stop` ends a running advance after its current item. Exit code 1 means that no advance is running.
-
-    \b
-    Examples:
-      reseller-sim clock
-      reseller-sim clock manual
-      reseller-sim clock x60
-      reseller-sim clock stop
+    (`x60`). `stop` ends a running advance after its current item.
     """
     if what is None:
         clock = control.ask("GET", "/clock")
     elif what == STOP:
         clock = control.ask("DELETE", "/clock/advance")
     else:
-        try:
-            wanted = values.clock_mode(what)
-        except ValueError as wrong:
-            raise wrong_usage(f"{wrong}; `{STOP}` ends an advance") from None
-        clock = control.ask("PUT", "/clock", values.clock_members(wanted))
+        clock = control.ask("PUT", "/clock", values.clock_members(_checked(values.clock_mode, what)))
     due = f"the next of {clock['pending']} is due at {clock_time(clock['next_due'])}" if clock["next_due"] else ""
     moves = "it is being advanced" if clock["advancing"] else ""
     parts = (f"{clock_mode_of(clock)}: it is {clock_time(clock['now'])}", due, moves)
     show(clock, ", ".join(filter(None, parts)), json=json)
 
 
-@verb("advance")
+@verb("advance", "90s", "to 2027-01-10T23:59:00+08:00")
 @click.argument("how", metavar="DURATION|idle|to ISO", nargs=-1, required=True)
 @asking_flags
 def advance_command(control: Control, how: tuple[str, ...], json: bool) -> int:
     """Move the clock, and print what happened.
 
     Statuses, callbacks, webhooks and scheduled changes happen on the way, each at its time. `idle` advances until the
-    schedule is empty; `to` takes an ISO time with its offset from UTC. You can also advance a running clock. Exit code
-    1 means that the advance stopped before its target; the last line has the reason. Ctrl-C stops the advance after the
-    current item, with exit code 130.
-
-    \b
-    Examples:
-      reseller-sim advance 90s
-      reseller-sim advance idle
-      reseller-sim advance to 2027-01-10T23:59:00+08:00
-      reseller-sim advance 5m --json | jq '.fired[] | select(.kind == "callback")'
+    schedule is empty. Exit code 1 means that the advance stopped before its target; the last line has the reason.
     """
     try:
         done = control.ask("POST", "/clock/advance", _asked(how), timeout_s=TIMEOUT_S)
@@ -92,6 +73,14 @@ def advance_command(control: Control, how: tuple[str, ...], json: bool) -> int:
     else:
         _print(done)
     return 1 if done.get("reason") else 0
+
+
+def _checked(parse: Callable[[str], Any], text: str) -> Any:
+    """Return the value of a text. A text that has none is a usage error."""
+    try:
+        return parse(text)
+    except ValueError as wrong:
+        raise wrong_usage(wrong) from None
 
 
 def _stop(control: Control) -> int:
@@ -114,7 +103,8 @@ def _asked(how: tuple[str, ...]) -> dict[str, Any]:
     if how == ("idle",):
         return {"until": "idle"}
     if len(how) == 2 and how[0] == "to":
-        return {"to": _checked_time(how[1])}
+        _checked(values.time, how[1])
+        return {"to": how[1]}
     text = " ".join(how)
     try:
         seconds = seconds_of(text)
@@ -160,148 +150,79 @@ def _status(one: dict[str, Any]) -> str:
 
 
 MARK_COLUMNS: Columns = {"mark": "name", "entries": "n", "time": lambda mark: clock_time(mark["at"])}
-
-
 METAVAR = "MARK|ISO|N"
-mark_flag = own_option(
-    "--mark", "is_mark", is_flag=True, help="Read the moment as a mark, even if it looks like a number or a time."
-)
-
-
-def _checked_time(text: str) -> str:
-    """Return a time as it was written, since milliseconds mean more than themselves. Another text is a usage error."""
-    try:
-        values.time(text)
-    except ValueError as wrong:
-        raise wrong_usage(wrong) from None
-    return text
+mark_flag = own_option("--mark", "is_mark", is_flag=True, help="Read the moment as the name of a mark in any case.")
 
 
 def moment_of(text: str, *, is_mark: bool) -> dict[str, Any]:
     """Return the moment as the control API expects it. By its form the text is a number, a time with its offset, or the
     name of a mark."""
-    if is_mark:
-        return {"mark": text}
-    if (number := values.number_of(text)) is not None:
+    if not is_mark and (number := values.number_of(text)) is not None:
         return {"n": number}
-    if ":" in text:  # which no name of a mark has
-        return {"to": _checked_time(text)}
+    if not is_mark and ":" in text:  # which no name of a mark has
+        _checked(values.time, text)
+        return {"to": text}
     return {"mark": text}
 
 
-@verb_group("mark")
+@verb_group("mark", "add ordered", "list")
 def mark_command() -> None:
     """Create, list and delete marks of a sandbox.
 
-    A mark is a place on the tape of a sandbox. `rewind` returns to it, and `fork` copies the sandbox as it was
-    there.
-
-    \b
-    Examples:
-      reseller-sim mark add ordered
-      reseller-sim mark list
-      reseller-sim mark rm ordered
+    A mark is a place on the tape of a sandbox. `rewind` returns to it, and `fork` copies the sandbox as it was there.
     """
 
 
-@verb("add")
+@mark_command.word("add", "ordered", "'before the order' --sandbox mine")
 @click.argument("name")
 @asking_flags
 def add(control: Control, name: str, json: bool) -> None:
-    """Create a mark of the present.
-
-    NAME has 1 to 64 letters, digits, blanks, '.', '_' and '-', the first a letter or digit. Exit code 1 means that
-    the name is invalid or in use, or that the sandbox has 100 marks.
-
-    \b
-    Examples:
-      reseller-sim mark add ordered
-      reseller-sim mark add 'before the order' --sandbox mine
-    """
+    """Create a mark of the present. NAME has 1 to 64 letters, digits, blanks, '.', '_' and '-'."""
     mark = control.ask("POST", "/marks", {"name": name})
     show(mark, f"{mark['name']}: behind entry {mark['n']}, at {clock_time(mark['at'])}", json=json)
 
 
-@verb("list")
+@mark_command.word("list", "", "--json | jq -r '.marks[].name'")
 @asking_flags
 def list_all(control: Control, json: bool) -> None:
-    """List the marks in the order of creation.
-
-    \b
-    Examples:
-      reseller-sim mark list
-      reseller-sim mark list --json | jq -r '.marks[].name'
-    """
+    """List the marks in the order of creation."""
     print_rows(control.ask("GET", "/marks"), "marks", MARK_COLUMNS, json=json)
 
 
-@verb("rm")
+@mark_command.word("rm", "ordered", "ordered 'before the order' --sandbox mine")
 @click.argument("names", metavar="NAME...", nargs=-1, required=True, shell_complete=completion.marks)
 @control_flags
 def remove(control: Control, names: tuple[str, ...]) -> None:
-    """Delete marks; the tape stays.
-
-    Exit code 1 means that there is no such mark.
-
-    \b
-    Examples:
-      reseller-sim mark rm ordered
-      reseller-sim mark rm ordered 'before the order' --sandbox mine
-    """
+    """Delete marks; the tape stays."""
     for one in names:
         control.ask("DELETE", f"/marks/{path_part(one)}")
 
 
-for each in (add, list_all, remove):
-    mark_command.add_command(each)
-
-
-@verb("rewind")
+@verb("rewind", "ordered", "2026-11-21T12:00:05+08:00")
 @click.argument("moment", metavar=METAVAR, shell_complete=completion.marks)
 @mark_flag
 @asking_flags
 def rewind_command(control: Control, moment: str, is_mark: bool, json: bool) -> None:
     """Return a sandbox to a moment.
 
-    Restore the sandbox as it was at a mark, at a time, or after the Nth entry of its tape, and discard everything
-    later. A time in milliseconds means the end of that millisecond. Exit code 1 means that the sandbox has
-    no such mark or moment.
-
-    \b
-    Examples:
-      reseller-sim rewind ordered
-      reseller-sim rewind 2026-11-21T12:00:05+08:00
-      reseller-sim rewind 40
+    The moment is a mark, a time, or the Nth entry of the tape. Everything later is discarded.
     """
     answer = control.ask("POST", "/rewind", moment_of(moment, is_mark=is_mark))
     show(answer, f"{answer['id']}: rewound, it is {clock_time(answer['clock']['now'])}", json=json)
 
 
-@verb("fork")
+@verb("fork", "ordered --id what-if", 'eval "$(reseller-sim fork ordered --export)"')
 @click.argument("moment", metavar=f"[{METAVAR}]", required=False, shell_complete=completion.marks)
 @mark_flag
 @own_option("--id", "fork_id", metavar="ID", help="The id of the fork; by default a new one.")
 @export_flag
-@control_flags
-@json_flag(help="Print the answer of the control API, as in a pipe.")
+@asking_flags
 def fork_command(
-    control: Control,
-    moment: str | None,
-    is_mark: bool,
-    fork_id: str | None,
-    export: bool,
-    json: bool,
+    control: Control, moment: str | None, is_mark: bool, fork_id: str | None, export: bool, json: bool
 ) -> None:
     """Copy a sandbox as it is now, or as it was at a moment.
 
-    Copy --sandbox as it is now, or as it was at a mark, at a time, or after the Nth entry of its tape. The two run
-    independently. Exit code 1 means that there is no such mark or moment, or that the id is taken.
-
-    \b
-    Examples:
-      reseller-sim fork --id what-if
-      reseller-sim fork ordered --id what-if
-      eval "$(reseller-sim fork ordered --export)"
+    The moment is a mark, a time, or the Nth entry of the tape of --sandbox. The two sandboxes run independently.
     """
     if is_mark and moment is None:
         raise wrong_usage("--mark belongs to the name of a mark")

@@ -17,7 +17,6 @@ from simulator.cli.output import echo
 from simulator.cli.usage import verb
 
 ASK_S = 0.5
-YAML = (".yaml", ".yml")
 VARIABLE = "_RESELLER_SIM_COMPLETE"
 ZSH_SECOND_LINE = "\n(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }\n"
 BEHIND_DASHES = "simulator.cli.completion.behind_dashes"
@@ -26,12 +25,11 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.,:/@%+=-]+")
 
 
 def scenarios(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the names of bundled scenarios, and files. After the `--` of `exec`, let the shell complete."""
-    if ctx.meta.get(BEHIND_DASHES):
-        return [CompletionItem(incomplete, type="file")]
+    """Return files, which the shell completes, and the names of bundled scenarios, except after the `--` of `exec`."""
     from simulator.scenario.reading.scenario_files import names
 
-    return [*_beginning(names(), incomplete), *yaml_files(ctx, param, incomplete)]
+    is_behind = bool(ctx.meta.get(BEHIND_DASHES))
+    return [CompletionItem(incomplete, type="file"), *([] if is_behind else _beginning(names(), incomplete))]
 
 
 def scenario_actions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -40,20 +38,6 @@ def scenario_actions(ctx: click.Context, param: click.Parameter, incomplete: str
     if not before:
         return _beginning(("show", "magic", "schema"), incomplete)
     return scenarios(ctx, param, incomplete) if before == ("show",) else []
-
-
-def yaml_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Folders and YAML files."""
-    from pathlib import Path
-
-    folder, slash, name = incomplete.rpartition("/")
-    try:
-        listed = sorted(Path(folder + slash or ".").iterdir())
-    except (OSError, ValueError):
-        return []
-    paths = [f"{folder}{slash}{one.name}{'/' if one.is_dir() else ''}" for one in listed]
-    shown = [one for one in paths if name.startswith(".") or not one.rpartition("/")[2].startswith(".")]
-    return _beginning([one for one in shown if one.endswith(("/", *YAML))], incomplete)
 
 
 def assumptions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -117,12 +101,14 @@ def _of_words(*words: str) -> Complete:
     return lambda ctx, param, incomplete: _beginning(words, incomplete)
 
 
-def _of_simulator(path: str, member: str, name: str, *, is_root: bool = False) -> Complete:
-    """Return a completion of the objects that a running simulator lists at a path, by a field of theirs."""
+def _of_simulator(path: str, member: str, *names: str, is_root: bool = False) -> Complete:
+    """Return a completion of the objects that a running simulator lists at a path, by the first field that they
+    have."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         found = _asked(ctx, path, is_root=is_root)
-        return _beginning((one[name] for one in found.get(member, ())), incomplete)
+        rows = found.get(member, ())
+        return _beginning((next(filter(None, map(row.get, names)), "") for row in rows), incomplete)
 
     return complete
 
@@ -132,6 +118,7 @@ clock_actions = _of_words("real", "manual", "x60", "stop")
 product_changes = _of_words("on", "off", "default")
 sandboxes = _of_simulator("/sandboxes", "sandboxes", "id", is_root=True)
 rules = _of_simulator("/rules", "rules", "id")
+rule_names = _of_simulator("/rules", "rules", "name", "id")
 refids = _of_simulator("/transactions", "transactions", "refid")
 marks = _of_simulator("/marks", "marks", "name")
 holds = _of_simulator("/holds", "holds", "name")
@@ -148,20 +135,18 @@ class Zsh(ZshComplete):
 SHELLS: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": Zsh, "fish": FishComplete}
 
 
-@verb("completion")
+@verb(
+    "completion",
+    "echo 'eval \"$(reseller-sim completion bash)\"' >> ~/.bashrc",
+    "fish > ~/.config/fish/completions/reseller-sim.fish",
+)
 @click.argument("shell", type=click.Choice(tuple(SHELLS)))
 @click.pass_context
 def completion_command(ctx: click.Context, /, shell: str) -> None:
     """Print the completion script of a shell.
 
-    Load it from the start-up file of the shell. It completes verbs, flags, scenarios, YAML files, ids of assumptions,
-    and from the simulator running at --url: sandboxes, rules, inboxes and payments.
-
-    \b
-    Examples:
-      echo 'eval "$(reseller-sim completion bash)"' >> ~/.bashrc
-      echo 'eval "$(reseller-sim completion zsh)"' >> ~/.zshrc
-      reseller-sim completion fish > ~/.config/fish/completions/reseller-sim.fish
+    Load it from the start-up file of the shell. It completes verbs, flags, scenarios, files, ids of assumptions, and
+    from the simulator running at --url: sandboxes, rules, inboxes and payments.
     """
     program = ctx.find_root()
     echo(SHELLS[shell](program.command, {}, str(program.info_name), VARIABLE).source(), nl=False)

@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPException, HTTPResponse
-from time import monotonic, sleep
+from time import sleep
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 import click
-from click.core import ParameterSource
 
 from reseller_sim import control as client
 from reseller_sim.arguments import is_url
@@ -23,7 +22,6 @@ DEFAULT_URL = f"http://{LOOPBACK}:{DEFAULT_PORT}"
 TIMEOUT_S = 60.0
 LOCKED = (401, 403)
 NO_SANDBOX = "unknown_sandbox"
-NO_PATH = "unknown_path"
 NOT_READY = ("starting", "rebuilding", "draining", "stopping")
 PROBLEMS_MAX = 3
 OK = 200
@@ -31,25 +29,12 @@ OK = 200
 SILENCE_S = 40.0
 """The timeout of a silent stream. A server sends a comment every 15 seconds."""
 
-PATIENCE_S = 3.0
-"""The time within which a server may come back, for instance after a restart."""
+PAUSE_S, PAUSES = 0.2, 15
+"""How often, and after how long, a stream asks a server that may come back after a restart."""
 
-PAUSE_S = 0.2
 LINE_BYTES_MAX = 4 * 1024 * 1024
 
 Event = dict[str, Any]
-
-
-class _Fields(dict[str, Any]):
-    """An object of an answer. A missing field means that a different program or version answered, and raises an
-    error."""
-
-    def __init__(self, control: "Control", fields: Mapping[str, Any]) -> None:
-        super().__init__({name: control.fields(value) for name, value in fields.items()})
-        self._control = control
-
-    def __missing__(self, name: str) -> Any:
-        raise self._control.useless(f"answered without {name!r}: is it a simulator?")
 
 
 class Control:
@@ -57,20 +42,17 @@ class Control:
 
     `ask` takes a path below the sandbox, or with `is_root` below `/_sim`, and returns the decoded answer, None when it
     has no body. It raises `Refused` when the simulator refuses, and `CannotStart` if anything but a
-    simulator answers. An unusable URL is a usage error. With https, `certificate` is the file of the simulator's own
-    certificate, if known.
+    simulator answers. An unusable URL is a usage error.
     """
 
-    def __init__(
-        self, url: str | None, sandbox: str, control_token: str | None, certificate: str | None = None
-    ) -> None:
+    def __init__(self, url: str | None, sandbox: str, control_token: str | None) -> None:
         self.sandbox = sandbox
         self.base = (url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
         if not is_url(self.base):
             raise wrong_usage(f"{self.base!r} is not an http or https URL such as {DEFAULT_URL}")
         parts = urlsplit(self.base)
         address = f"{parts.scheme}://{parts.netloc}{path_before(self.base)}"
-        self.client = client.Control(address, control_token, certificate or "")
+        self.client = client.Control(address, control_token)
 
     def ask(
         self,
@@ -88,7 +70,7 @@ class Control:
             answer = self.client.ask(method, below, body, query=query, timeout_s=timeout_s or TIMEOUT_S)
         if answer is None and method != "DELETE":
             raise self.useless("answered nothing: is it a simulator?")
-        return self.fields(answer)
+        return answer
 
     def rows(self, path: str, name: str, query: client.Query | None = None) -> Iterator[Any]:
         """Yield the rows of a list, page by page as they are asked for; `name` is the member that has them."""
@@ -118,9 +100,9 @@ class Control:
         """Return the error for a refusal. An unusable simulator or sandbox counts as not running."""
         status, code = refused.status, refused.code
         said = refused.message.removesuffix(client.WHERE_TO_AUTHORIZE)
-        is_odd = path_part(self.sandbox) != self.sandbox  # the control API has no path with such an id
-        if code == NO_SANDBOX or (code == NO_PATH and is_odd):
-            return self.useless(f"answered {status}: there is no sandbox {self.sandbox!r}{_where_named()}")
+        if code == NO_SANDBOX:
+            text = f"answered {status}: there is no sandbox {self.sandbox!r}: `reseller-sim sandbox list` lists them"
+            return self.useless(text)
         if code in NOT_READY:
             return Refused(f"{self.base}: {said}", code)
         if status in LOCKED or status >= 500 or code == client.NO_CODE:
@@ -129,12 +111,6 @@ class Control:
         left_out = len(refused.problems) - PROBLEMS_MAX
         problems = "; ".join(refused.problems[:PROBLEMS_MAX]) + (f"; and {left_out} more" if left_out > 0 else "")
         return Refused(problems or said, code)
-
-    def fields(self, value: Any) -> Any:
-        """Return a value of an answer. Its objects raise an error about missing fields."""
-        if isinstance(value, dict):
-            return _Fields(self, value)
-        return list(map(self.fields, value)) if isinstance(value, list) else value
 
     def useless(self, what: str) -> CannotStart:
         """Return the error about an answer, or about none."""
@@ -159,15 +135,6 @@ def path_part(text: str) -> str:
     return quote(text, safe="", errors="surrogateescape")
 
 
-def _where_named() -> str:
-    """Return the end of a message about an unknown sandbox: the variable that named it, if any, and how to list
-    sandboxes."""
-    context = click.get_current_context(silent=True)
-    source = context.get_parameter_source("sandbox") if context and "ids" not in context.params else None
-    variable = ", which RESELLER_SIM_SANDBOX names" if source is ParameterSource.ENVIRONMENT else ""
-    return f"{variable}: `reseller-sim sandbox list` lists them"
-
-
 class Stream:
     """The live events of a simulator, or of a single `sandbox`."""
 
@@ -183,11 +150,7 @@ class Stream:
 
     def events(self, greeting: str = "") -> Iterator[Event]:
         """Yield the events from now on. After an interruption the stream resumes with the next event. It ends with the
-        sandbox.
-
-        `greeting` is printed to stderr when the stream begins. Raises `CannotStart` when no simulator answers, when it
-        ends, or when it refuses.
-        """
+        sandbox. `greeting` is printed to stderr when it begins. Raises `CannotStart` when no simulator answers."""
         response = self._open()
         if greeting:
             print_to_stderr(greeting)
@@ -197,7 +160,6 @@ class Stream:
                     yield event
                     if event.get("action") == "deleted" and self._is_of_one:
                         return
-            sleep(PAUSE_S)
             response = self._open_again()
 
     def _read(self, response: HTTPResponse) -> Iterator[Event]:
@@ -228,14 +190,11 @@ class Stream:
 
     def _open_again(self) -> HTTPResponse:
         """Resume the stream after the last event. Raises `CannotStart` when the server is gone."""
-        ends_at = monotonic() + PATIENCE_S
-        while True:
-            try:
-                return self._open()
-            except CannotStart:
-                if monotonic() > ends_at:
-                    raise self._control.useless("has ended, or does not answer any more") from None
+        for _ in range(PAUSES):
             sleep(PAUSE_S)
+            with suppress(CannotStart):
+                return self._open()
+        raise self._control.useless("has ended, or does not answer any more")
 
     def _open(self) -> HTTPResponse:
         self._connection = connection = Connection(self._url, SILENCE_S)

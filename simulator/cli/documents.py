@@ -25,29 +25,16 @@ from simulator.whole_files import write_whole
 from simulator.wire.money import encode
 
 
-@verb("scenarios")
+@verb("scenarios", "show default > mine.yaml", "schema > scenario.schema.json")
 @click.argument(
     "action", metavar="[show NAME|FILE | magic | schema]", nargs=-1, shell_complete=completion.scenario_actions
 )
-@json_flag(
-    help="Print JSON: the list, the table, the schema, or with show the scenario merged with all that it extends, as "
-    "`sandbox new` and POST /_sim/sandboxes accept it."
-)
+@json_flag(help="Print JSON: with show the scenario merged with all that it extends, as the simulator accepts it.")
 def scenarios_command(action: tuple[str, ...], json: bool) -> None:
     """Print bundled scenarios, magic accounts or the JSON Schema.
 
     Without arguments, the verb lists the bundled scenarios. `show NAME` prints a scenario, so that you can start your
-    own file from it. A file with `extends: NAME` inherits everything from that scenario. `show FILE --json` prints your
-    scenario with everything that it inherits. Exit code 1 means that the file cannot be used; stderr has the reason, in
-    the form of `check`.
-
-    \b
-    Examples:
-      reseller-sim scenarios
-      reseller-sim scenarios show default > mine.yaml
-      reseller-sim scenarios show mine.yaml --json
-      reseller-sim scenarios magic
-      reseller-sim scenarios schema > scenario.schema.json
+    own file from it; `show FILE --json` prints your scenario with everything that it inherits.
     """
     if not action:
         _list_scenarios(json)
@@ -105,30 +92,15 @@ def _show_magic(json: bool) -> None:
         echo(f"{code}  {outcome}")
 
 
-@verb("check")
+@verb("check", "scenarios/*.yaml", "--format github scenarios/*.yaml")
 @report_flags
 @output_flag
-@click.argument(
-    "files",
-    metavar="FILE...",
-    nargs=-1,
-    required=True,
-    type=click.Path(path_type=Path),
-    shell_complete=completion.yaml_files,
-)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 def check_command(files: tuple[Path, ...], output: str, **flags: Any) -> int:
     """Report the problems of scenario files.
 
     Each problem is a line, `file:line:column: code message`, a form that editors understand. A problem is an error, or
-    a part without effect, such as a rule that never applies because an earlier rule always matches. A file without
-    problems is `ok`. Exit code 1 means that there are problems, 3 that a report could not be written.
-
-    \b
-    Examples:
-      reseller-sim check mine.yaml
-      reseller-sim check scenarios/*.yaml
-      reseller-sim check --format github scenarios/*.yaml
-      reseller-sim check --junit check.xml scenarios/*.yaml
+    a part without effect, such as a rule that never applies because an earlier rule always matches.
     """
     reports = Reports(**flags)
     is_json = output == "json" and reports.is_text
@@ -169,7 +141,7 @@ def _suite_of(file: Path, found: list[Problem]) -> Suite:
 WIDTH = 100
 
 
-@verb("openapi")
+@verb("openapi", "> openapi.yaml", "--as postman > reseller.postman_collection.json")
 @option("--control", is_flag=True, help="The control API's contract instead of the reseller API's.")
 @option("--proxy", is_flag=True, help="The contract of the proxy's control API instead.")
 @json_flag(help="JSON instead of YAML.")
@@ -182,17 +154,8 @@ WIDTH = 100
 def openapi_command(control: bool, proxy: bool, json: bool, to: Path | None, **forms: str | None) -> None:
     """Print the contract as an OpenAPI 3.1 document.
 
-    The simulator validates requests against this contract. All schemas are included, so generators, mock servers and
-    contract tests can use the document unchanged. With --as, the output is a collection of requests that can be sent at
-    once: every operation, the test credentials as variables, and a script that signs.
-
-    \b
-    Examples:
-      reseller-sim openapi > openapi.yaml
-      reseller-sim openapi --json | jq '.paths | keys'
-      reseller-sim openapi --control
-      reseller-sim openapi --proxy
-      reseller-sim openapi --as postman > reseller.postman_collection.json
+    The simulator validates requests against this contract. All schemas are included. With --as, the output is a
+    collection of requests that can be sent at once: every operation, the test credentials, and a script that signs.
     """
     form = forms["as"]  # a keyword, so no parameter can be called so
     if form is not None and json:
@@ -226,7 +189,7 @@ def _contract_text(name: str, form: str | None, json: bool) -> str:
     return yaml.dump(bundled(name), Dumper=Plain, sort_keys=False, allow_unicode=True, width=120)
 
 
-@verb("assumptions")
+@verb("assumptions", "failed-wallet", "--observed staging.json")
 @click.argument("id", required=False, shell_complete=completion.assumptions)
 @option(
     "--observed",
@@ -239,15 +202,7 @@ def assumptions_command(id: str | None, observed: Path | None, json: bool) -> No
     """Print the open questions of the specification, and our choices.
 
     Every assumption has an id, its section, our choice and, where there is one, the scenario key that changes it.
-    With ID, it prints a single assumption with its question and reason. With --observed, each assumption is marked:
-    observed if `conform` saw a deployment do so, else assumed.
-
-    \b
-    Examples:
-      reseller-sim assumptions
-      reseller-sim assumptions failed-wallet
-      reseller-sim assumptions --observed staging.json
-      reseller-sim assumptions --json | jq -r '.assumptions[].id'
+    With ID, it prints a single assumption with its question and reason.
     """
     register = assumptions()
     seen = None if observed is None else _read_observations(observed)

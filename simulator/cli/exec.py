@@ -2,7 +2,7 @@
 
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -13,13 +13,12 @@ from simulator.cli.completion import BEHIND_DASHES
 from simulator.cli.flags import file_option, option, own_option
 from simulator.cli.output import print_to_stderr
 from simulator.cli.reports.cases import Reports, report_flags
-from simulator.cli.reports.folder import coverage_page
-from simulator.cli.reports.judge import Judge, Tapes
-from simulator.cli.server import Running, of_one_command, prepare
-from simulator.cli.server_flags import ServerFlags, server_flags
+from simulator.cli.server_flags import ServerFlags, of_one_command, server_flags
 from simulator.cli.usage import CannotStart, verb
 from simulator.cli.values import Span
-from simulator.environment import environment
+
+if TYPE_CHECKING:
+    from simulator.cli.reports.judge import Judge
 
 
 class WithCommand(click.Command):
@@ -50,7 +49,7 @@ class WithCommand(click.Command):
         return [*super().collect_usage_pieces(ctx), "-- COMMAND..."]
 
 
-@verb("exec", cls=WithCommand)
+@verb("exec", "-- npm test", "mine.yaml --audit --junit result.xml -- pytest -x", cls=WithCommand)
 @server_flags(port=0, port_variable=False)
 @own_option("--timeout", type=Span(0.1), help="Stop COMMAND when it takes longer than this; the exit code is 124.")
 @option(
@@ -87,29 +86,16 @@ def exec_command(
     """Run a command against a simulator of its own.
 
     `exec` starts a simulator on a free port, runs COMMAND, and stops the simulator. COMMAND finds reseller-sim on its
-    PATH, and reads these variables: RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_USERNAME,
-    RESELLER_PASSWORD, RESELLER_SANDBOX, RESELLER_SIM_URL (the control API), RESELLER_SIM_KEY, RESELLER_SIM_SECRET and,
-    when there is a token, RESELLER_SIM_TOKEN and RESELLER_SIM_CONTROL_TOKEN.
+    PATH, and reads RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_USERNAME, RESELLER_PASSWORD,
+    RESELLER_SANDBOX, RESELLER_SIM_URL (the control API) and, when there is a token, RESELLER_SIM_TOKEN.
 
     `exec` exits with COMMAND's exit code; 128+N when signal N ended it; 124 when it took longer than --timeout; 3 when
     it cannot be run. When COMMAND succeeded, the exit code is 1 if a sandbox does not meet an expectation of its
-    scenario, and 3 if a report cannot be written. Deleted and reset sandboxes count, too.
-
-    With --coverage, `exec` reports at the end which rules, endpoints and outcomes were used. With --audit, it prints
-    which obligations of a client COMMAND violated; when COMMAND succeeded, the exit code is 1 for a violation of
-    severity error, and when there were no requests to judge. With --format github, failures are annotations.
-
-    \b
-    Examples:
-      reseller-sim exec -- npm test
-      reseller-sim exec mine.yaml --clock manual -- pytest -x
-      reseller-sim exec --coverage -- pytest
-      reseller-sim exec --audit -- pytest
-      reseller-sim exec -- sh -c 'reseller-sim call GET /v2/balance'
-      reseller-sim exec mine.yaml --junit result.xml --report result -- pytest
-      reseller-sim exec --tape failed.tape -- npm test
+    scenario or, with --audit, a client's obligation of severity error, or if there was nothing to judge; and 3 if a
+    report cannot be written. Deleted and reset sandboxes count, too.
     """
-    to_run: list[str] = ctx.obj
+    from simulator.cli.reports.judge import Judge, Tapes
+
     if tape_secrets and tape is None:
         raise click.UsageError("--tape-secrets is about the file of --tape; say --tape FILE, too", ctx)
     reports = Reports(**{name: flags.pop(name) for name in ("junit", "json_file", "format")})
@@ -117,31 +103,23 @@ def exec_command(
     judge = Judge(reports, report, audits=audit, tapes=tapes)
     try:
         with on_path():
-            return _reported(to_run, judge, ServerFlags(**flags), timeout, keeps_coverage=coverage)
+            return _judged(ctx.obj, judge, ServerFlags(**flags), timeout, keeps_coverage=coverage)
     except CannotStart as refused:
         judge.not_run(refused.message)
         raise
 
 
-def _reported(
-    to_run: list[str], judge: Judge, flags: ServerFlags, timeout_s: float | None, *, keeps_coverage: bool
+def _judged(
+    to_run: list[str], judge: "Judge", flags: ServerFlags, timeout_s: float | None, *, keeps_coverage: bool
 ) -> int:
+    """Run the command and its server. The server's thread ends with this process, however that ends, unlike a child
+    process."""
+    from simulator.cli.reports.folder import coverage_page
+    from simulator.cli.server import prepare
+    from simulator.environment import environment
+
     check_programs(to_run)
     judge.begin()
-    running, thread = _serve_in_thread(flags, judge, keeps_coverage=keeps_coverage)
-    try:
-        variables = environment(running.app, running.url)
-        status = run(to_run, variables | bypass(variables, running.url), timeout_s)
-    finally:
-        running.server.should_exit = True
-        thread.join(STOP_TIMEOUT_S)
-    if keeps_coverage:
-        print_to_stderr(coverage_page(running))
-    return judge.exit_code(status)
-
-
-def _serve_in_thread(flags: ServerFlags, judge: Judge, *, keeps_coverage: bool) -> tuple[Running, threading.Thread]:
-    """Start a server. A thread ends with this process, however that ends, unlike a child process."""
     answers_or_ended = threading.Event()
     running = prepare(of_one_command(flags), lambda _: answers_or_ended.set(), keeps_coverage=keeps_coverage)
     judge.follow(running, flags.scenario)
@@ -157,4 +135,12 @@ def _serve_in_thread(flags: ServerFlags, judge: Judge, *, keeps_coverage: bool) 
     answers_or_ended.wait()
     if not running.server.started:
         raise CannotStart("the server did not start; `reseller-sim serve` shows why")
-    return running, thread
+    try:
+        variables = environment(running.app, running.url)
+        status = run(to_run, variables | bypass(variables, running.url), timeout_s)
+    finally:
+        running.server.should_exit = True
+        thread.join(STOP_TIMEOUT_S)
+    if keeps_coverage:
+        print_to_stderr(coverage_page(running))
+    return judge.exit_code(status)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import click
 
 from reseller_sim.exchange import bypass
+from simulator.cli import values
 from simulator.cli.child import check_programs, on_path
 from simulator.cli.exec import WithCommand
 from simulator.cli.flags import file_option, own_option
@@ -19,10 +20,9 @@ from simulator.cli.output import echo, print_table
 from simulator.cli.process import signals_handled
 from simulator.cli.reports.cases import UNWRITABLE, Reports
 from simulator.cli.reports.explore import Screen, about, base_of, repeated, suites, suites_when_stopped
-from simulator.cli.server import of_one_command, options_of
-from simulator.cli.server_flags import ServerFlags, server_flags
+from simulator.cli.server_flags import ServerFlags, of_one_command, options_of, server_flags
 from simulator.cli.usage import CannotStart, ending_with_problems, notify, verb
-from simulator.cli.values import CommandLine, Number, Span, Whole
+from simulator.cli.values import Number, Span, Whole
 from simulator.domain.errors import DomainError
 from simulator.explore.campaign import Campaign, Plan
 from simulator.explore.fault_findings import ExplorationReport, Reproduction
@@ -113,7 +113,7 @@ class CommandOrProof(WithCommand):
 @own_option(
     "--restart",
     metavar="CMD",
-    type=CommandLine(),
+    parse=values.command_words,
     help="A command that restarts the client. It runs when a callback is due. It has COMMAND's variables, and "
     "COMMAND's process id in RESELLER_COMMAND_PID.",
 )
@@ -128,10 +128,16 @@ class CommandOrProof(WithCommand):
     help="Run the commands of --before and --after with the faults of this finding.",
 )
 @own_option(
-    "--before", metavar="CMD", type=CommandLine(), help="With --prove: the command before the change, which fails."
+    "--before",
+    metavar="CMD",
+    parse=values.command_words,
+    help="With --prove: COMMAND before the change; it fails.",
 )
 @own_option(
-    "--after", metavar="CMD", type=CommandLine(), help="With --prove: the command after the change, which survives."
+    "--after",
+    metavar="CMD",
+    parse=values.command_words,
+    help="With --prove: COMMAND after the change; it survives.",
 )
 @click.pass_context
 def explore_command(
@@ -253,7 +259,7 @@ def _stopping(screen: Screen) -> Iterator[None]:
 @own_option(
     "--restart",
     metavar="CMD",
-    type=CommandLine(),
+    parse=values.command_words,
     help="The command that restarts the client, for a finding that needs it.",
 )
 @click.pass_context

@@ -126,7 +126,11 @@ def control_flags(function: Callable[..., Any]) -> Callable[..., Any]:
     def with_control(*args: Any, url: str | None, sandbox: str, control_token: str | None, **flags: Any) -> Any:
         from simulator.cli.control import Control
 
-        return function(*args, control=Control(url, sandbox, control_token), **flags)
+        control = Control(url, sandbox, control_token)
+        try:
+            return function(*args, control=control, **flags)
+        except KeyError as missing:
+            raise control.useless(f"answered without {missing}: is it a simulator?") from None
 
     return running_flags(with_control)
 

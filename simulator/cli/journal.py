@@ -58,9 +58,9 @@ def _statuses(text: str) -> dict[str, int]:
     parse=_statuses,
     help="Only requests with this HTTP status, such as 401, 2xx, 500-599, >=400 or !404; 0 means no answer.",
 )
-@own_option("--refid", metavar="REFID", help="Only requests of this payment.")
-@own_option("--rule", metavar="NAME", help="Only requests whose outcome this rule decided; --fault is for faults.")
-@own_option("--fault", metavar="NAME", help="Only requests that this fault damaged.")
+@own_option("--refid", metavar="REFID", shell_complete=completion.refids, help="Only requests of this payment.")
+@own_option("--rule", metavar="NAME", shell_complete=completion.rule_names, help="Only requests that it decided.")
+@own_option("--fault", metavar="NAME", shell_complete=completion.rule_names, help="Only requests that it damaged.")
 @own_option(
     "--limit",
     type=Whole(1, SHOWN_MAX),

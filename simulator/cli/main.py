@@ -82,18 +82,6 @@ class Verbs(click.Group):
         command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a verb. Raises `UsageError`, which leads from the path of an endpoint to `call`."""
-        if args and args[0] not in VERBS:
-            from simulator.contract.endpoints import endpoints
-
-            path = f"/v2/{args[0].removeprefix('/v2/')}"
-            if found := next((str(endpoint) for endpoint in endpoints() if endpoint.path == path), ""):
-                raise click.UsageError(f"No such command {args[0]!r}. Use `{PROGRAM} call {found}`.", ctx)
-        return super().resolve_command(ctx, args)
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the verbs in groups, without importing them."""
         width = max(map(len, VERBS))
@@ -121,7 +109,7 @@ class Verbs(click.Group):
             return missing.exit_code
         except click.UsageError as wrong:
             path = wrong.ctx.command_path if wrong.ctx else prog_name
-            _blame(f"{path}: {text_of(wrong)}{_of_argument(wrong)} (see {path} --help)")
+            _blame(f"{path}: {text_of(wrong)} (see {path} --help)")
             return wrong.exit_code
         except click.ClickException as refused:
             _blame(refused.format_message())
@@ -132,15 +120,6 @@ class Verbs(click.Group):
             give_up(sys.stdout)
             print_to_stderr(f"{prog_name}: stdout cannot be written: {error.strerror or error}")
             return UNWRITABLE
-
-
-def _of_argument(wrong: click.UsageError) -> str:
-    """Return a hint about an option that is an argument of the verb, such as --scenario; empty for other errors."""
-    if not isinstance(wrong, click.NoSuchOption) or wrong.ctx is None:
-        return ""
-    name = wrong.option_name.lstrip("-")
-    arguments = [one.name for one in wrong.ctx.command.params if isinstance(one, click.Argument)]
-    return f" Write the {name} without {wrong.option_name}." if name in arguments else ""
 
 
 def _blame(text: str) -> None:

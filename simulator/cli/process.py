@@ -21,16 +21,6 @@ if TYPE_CHECKING:
 
 _FILES_WANTED: Final = 65_536
 _GC_THRESHOLDS: Final = (10_000, 2, 100)
-LOGGERS = (
-    "simulator.persistence.gate",
-    "simulator.persistence.storage",
-    "simulator.runtime.operations",
-    "simulator.server.foreign",
-    "simulator.server.responder",
-    "simulator.server.response_batcher",
-    "uvicorn.error",
-    "asyncio",
-)
 
 
 def raise_file_limit() -> None:
@@ -106,57 +96,47 @@ def _stop(number: int, frame: FrameType | None) -> None:
     os._exit(0)
 
 
-class WithoutSecrets(logging.Filter):
-    """Masks secrets in messages and tracebacks, and escapes control characters."""
+class LogFormat(logging.Formatter):
+    """A record of the log without secrets and control characters. With `is_json` it is a line of JSON like the events
+    of `serve --log json`; its `kind` is `log`."""
 
-    def __init__(self, secrets: "Callable[[], Iterable[Secrets]]") -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._secrets = secrets
-        self._format = logging.Formatter()
+        self.is_json = False
+        self.secrets: Callable[[], Iterable[Secrets]] = tuple
 
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Rewrite the record; every record passes."""
-        message = record.getMessage()
-        masked = self._masked(message)
-        if masked != message:
-            record.msg, record.args = masked, ()
-            record.__dict__.pop("color_message", None)  # uvicorn's coloured form of the message
-        if record.exc_info and not record.exc_text:
-            record.exc_text = self._masked(self._format.formatException(record.exc_info))
-        return True
+    def format(self, record: logging.LogRecord) -> str:
+        """See `logging.Formatter`."""
+        if not self.is_json:
+            return self._masked(super().format(record))
+        wall = datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        shown = {"kind": "log", "wall": wall, "level": record.levelname.lower(), "logger": record.name}
+        shown["message"] = self._masked(record.getMessage())
+        if record.exc_info:
+            shown["traceback"] = self._masked(self.formatException(record.exc_info))
+        return json.dumps(shown)
 
     def _masked(self, text: str) -> str:
         from simulator.redaction import redact, redact_urls
 
-        return printable(redact_urls(redact(text, self._secrets())))
+        return printable(redact_urls(redact(text, self.secrets())))
+
+
+_LOG_FORMAT: Final = LogFormat()
 
 
 def hide_secrets(secrets: "Callable[[], Iterable[Secrets]]") -> None:
-    """Hide these secrets in the log from now on, instead of those of an earlier server."""
-    for name in LOGGERS:
-        logger = logging.getLogger(name)
-        for each in [each for each in logger.filters if isinstance(each, WithoutSecrets)]:
-            logger.removeFilter(each)
-        logger.addFilter(WithoutSecrets(secrets))
-
-
-class AsJson(logging.Formatter):
-    """A record of the log as a line of JSON like the events of `serve --log json`; its `kind` is `log`."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """See `logging.Formatter`."""
-        wall = datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        shown = {"kind": "log", "wall": wall, "level": record.levelname.lower(), "logger": record.name}
-        shown["message"] = record.getMessage()
-        if record.exc_info and not record.exc_text:
-            record.exc_text = self.formatException(record.exc_info)
-        if record.exc_text:
-            shown["traceback"] = record.exc_text
-        return json.dumps(shown)
+    """Write the log to stderr without these secrets from now on, instead of those of an earlier server."""
+    _LOG_FORMAT.secrets = secrets
+    _use_log_format()
 
 
 def log_as_json() -> None:
-    """Write the log of this process to stderr as JSON, instead of text."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(AsJson())
-    logging.getLogger().addHandler(handler)
+    """Write the log to stderr as JSON, instead of text."""
+    _LOG_FORMAT.is_json = True
+    _use_log_format()
+
+
+def _use_log_format() -> None:
+    if logging.lastResort is not None:  # the handler of a process that configures no other one
+        logging.lastResort.setFormatter(_LOG_FORMAT)

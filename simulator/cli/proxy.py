@@ -14,8 +14,7 @@ from simulator.audit.obligations import audited
 from simulator.cli.flags import json_flag, option
 from simulator.cli.output import give_up, printable_json
 from simulator.cli.process import exit_quietly_when_stopped, hide_secrets, raise_file_limit
-from simulator.cli.server import token_for
-from simulator.cli.server_flags import other_server_flags
+from simulator.cli.server_flags import other_server_flags, token_for
 from simulator.cli.usage import CannotStart, notify, verb, wrong_usage
 from simulator.cli.values import WILDCARDS, Span, TokenFile
 from simulator.control.access import Guard

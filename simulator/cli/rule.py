@@ -37,27 +37,23 @@ HOLD_COLUMNS: Columns = {
 }
 
 
-@verb_group("rule")
+@verb_group("rule", "add payments --account 0123456789 --status Failed", "list")
 def rule_command() -> None:
     """Add, list and remove rules.
 
-    Rules decide the outcome of payments, voids, disputes and bills, and faults break answers. They are written as in a
-    scenario file. An added rule comes before all others of its section, until it is removed.
-
-    \b
-    Examples:
-      reseller-sim rule add payments --account 0123456789 --status Failed
-      reseller-sim rule list
-      reseller-sim rule rm added-1
+    Rules decide the outcome of payments, voids, disputes and bills, and faults break answers. An added rule comes
+    before all others of its section, until it is removed.
     """
 
 
-@verb("add")
+@rule_command.word(
+    "add",
+    "payments '{when: {account: {suffix: \"48\"}}, then: [{status: Failed, statusCode: 48}]}'",
+    "faults --path /v2/topup --times 1 --after-commit --disconnect",
+)
 @click.argument("section", type=click.Choice(SECTIONS))
 @click.argument("text", metavar="[RULE]", required=False)
-@own_option(
-    "--file", "-f", metavar="FILE|-", shell_complete=completion.yaml_files, help="A file with the rule, or stdin."
-)
+@own_option("--file", "-f", metavar="FILE|-", type=click.Path(), help="A file with the rule, or stdin.")
 @own_option("--name", metavar="NAME", help="Its name, for the journal and X-Sim-Rule.")
 @own_option("--product", metavar="CODE", help="Only for this product.")
 @own_option("--account", metavar="NUMBER", help="Only for this account.")
@@ -71,101 +67,60 @@ def rule_command() -> None:
 def add_rule(control: Control, section: str, text: str | None, file: str | None, json: bool, **flags: Any) -> None:
     """Add a rule, and print its id.
 
-    RULE is YAML or JSON, as an item of this section in a scenario file. For payments and faults flags do, too. Exit
-    code 1 means that the rule cannot be used, and says why.
-
-    \b
-    Examples:
-      reseller-sim rule add payments --account 0123456789 --status Failed --after 5s
-      reseller-sim rule add payments '{when: {account: {suffix: "48"}}, then: [{status: Failed, statusCode: 48}]}'
-      reseller-sim rule add faults --path /v2/topup --times 1 --after-commit --disconnect
-      reseller-sim rule add faults -f fault.yaml
+    RULE is YAML or JSON, as an item of this section in a scenario file. For payments and faults flags do, too.
     """
     given = {name: value for name, value in flags.items() if value not in (None, False)}
-    rule = _read(text, file, given)
-    if given:
-        rule = _from_flags(section, given)
-    answer = control.ask("POST", "/rules", {"section": section, "rule": rule})
+    answer = control.ask("POST", "/rules", {"section": section, "rule": _rule(section, text, file, given)})
     for text in answer.get("warnings", ()):
         print_to_stderr(whole_line(text))
     show(answer, f"{answer['id']} is the first of the rules of {section} now", json=json)
 
 
-@verb("list")
+@rule_command.word("list", "", "--json | jq '.rules[] | select(.chosen == 0)'")
 @asking_flags
 def list_rules(control: Control, json: bool) -> None:
-    """List the rules with their counts.
-
-    The rules are in evaluation order. `matched` counts the requests that matched a rule, `chosen` the requests that
-    it decided.
-
-    \b
-    Examples:
-      reseller-sim rule list
-      reseller-sim rule list --json | jq '.rules[] | select(.chosen == 0)'
-    """
+    """List the rules in evaluation order: how many requests each matched, and how many it decided (`chosen`)."""
     print_rows({"rules": list(control.rows("/rules", "rules"))}, "rules", RULE_COLUMNS, json=json)
 
 
-@verb("rm")
+@rule_command.word("rm", "added-1", "added-1 added-2")
 @click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completion.rules)
 @control_flags
 def remove_rules(control: Control, ids: tuple[str, ...]) -> None:
-    """Remove rules.
-
-    Payments that they decided continue. Exit code 1 means that there is no such rule.
-
-    \b
-    Examples:
-      reseller-sim rule rm added-1
-      reseller-sim rule rm added-1 added-2
-    """
+    """Remove rules. Payments that they decided continue."""
     for one in ids:
         control.ask("DELETE", f"/rules/{path_part(one)}")
 
 
-for each in (add_rule, list_rules, remove_rules):
-    rule_command.add_command(each)
-
-
-def _from_flags(section: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the rule that the flags make."""
-    if section not in BY_FLAGS:
-        raise wrong_usage(f"flags make rules of {' and '.join(BY_FLAGS)}; write one of {section} as text")
-    when = {name: given[name] for name in ("product", "account", "path") if name in given}
-    rule: dict[str, Any] = {name: given[name] for name in ("name", "times") if name in given} | {"when": when}
-    rule["then"] = _fault(given) if section == "faults" else _steps(given)
-    return rule
-
-
-def _fault(given: dict[str, Any]) -> dict[str, Any]:
-    then: dict[str, Any] = {name: True for name in ("disconnect", "after_commit") if name in given}
-    if "status" in given:
-        then["status"] = int(given["status"]) if given["status"].isdecimal() else given["status"]
-    return then | ({"delay": given["after"]} if "after" in given else {})
-
-
-def _steps(given: dict[str, Any]) -> list[dict[str, Any]]:
-    refused = [f"--{name.replace('_', '-')}" for name in ("disconnect", "after_commit") if name in given]
-    if refused or "status" not in given:
-        text = f"{refused[0]} is for faults" if refused else "--status is missing: which status does the payment get?"
-        raise wrong_usage(text)
-    if "after" not in given:
-        return [{"status": given["status"]}]
-    return [{"status": "Processing"}, {"after": given["after"], "status": given["status"]}]
-
-
-def _read(text: str | None, file: str | None, from_flags: dict[str, Any]) -> Any:
-    """Return the rule as data, from one of the three."""
-    if sum((text is not None, file is not None, bool(from_flags))) != 1:
+def _rule(section: str, text: str | None, file: str | None, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the rule of the text, of the file or of the flags."""
+    if sum((text is not None, file is not None, bool(given))) != 1:
         raise wrong_usage(ONE_WAY)
-    if from_flags:
-        return from_flags
+    if given:
+        return _of_flags(section, given)
     content = text or "" if file is None else read_stdin() if file == "-" else read_file(file, "the rule")
     data = read_yaml(content, file or "rule")
     if not isinstance(data, dict):
         raise Refused("a rule is a mapping such as {when: {}, then: [{status: Failed}]}")
     return data
+
+
+def _of_flags(section: str, given: dict[str, Any]) -> dict[str, Any]:
+    if section not in BY_FLAGS:
+        raise wrong_usage(f"flags make rules of {' and '.join(BY_FLAGS)}; write one of {section} as text")
+    when = {name: given[name] for name in ("product", "account", "path") if name in given}
+    rule = {name: given[name] for name in ("name", "times") if name in given} | {"when": when}
+    status, after = given.get("status"), given.get("after")
+    then: dict[str, Any] = {name: True for name in ("disconnect", "after_commit") if name in given}
+    if section == "faults":
+        then |= {} if status is None else {"status": int(status) if status.isdecimal() else status}
+        return rule | {"then": then | ({"delay": after} if after else {})}
+    if then:
+        raise wrong_usage(f"--{next(iter(then)).replace('_', '-')} is for faults")
+    if status is None:
+        raise wrong_usage("--status is missing: which status does the payment get?")
+    last = {"status": status} | ({"after": after} if after else {})
+    return rule | {"then": [{"status": "Processing"}, last] if after else [last]}
 
 
 def _hold_name(name: str) -> str:
@@ -176,44 +131,27 @@ def _hold_name(name: str) -> str:
     return name
 
 
-@verb_group("hold")
+@verb_group("hold", "list", "release topup")
 def hold_command() -> None:
     """List and release the answers and messages that rules hold.
 
     A rule holds with `then: {hold: NAME}`, `callbacks: {hold: NAME}` or `webhooks: {hold: NAME}`.
-
-    \b
-    Examples:
-      reseller-sim hold list
-      reseller-sim hold release topup
     """
 
 
-@verb("list")
+@hold_command.word("list", "", "--json | jq -r '.holds[].name'")
 @asking_flags
 def list_holds(control: Control, json: bool) -> None:
-    """List held answers and deliveries, the oldest first.
-
-    \b
-    Examples:
-      reseller-sim hold list
-      reseller-sim hold list --json | jq -r '.holds[].name'
-    """
+    """List held answers and deliveries, the oldest first."""
     print_rows(control.ask("GET", "/holds"), "holds", HOLD_COLUMNS, json=json)
 
 
-@verb("release")
+@hold_command.word("release", "topup", "topup --count 1")
 @click.argument("name", callback=values.parsed(_hold_name), shell_complete=completion.holds)
 @own_option("--count", type=Whole(1, 100), help="Release the first N; all without it.")
 @asking_flags
 def release(control: Control, name: str, count: int | None, json: bool) -> None:
-    """Release the answers and messages that are held under NAME.
-
-    \b
-    Examples:
-      reseller-sim hold release topup
-      reseller-sim hold release topup --count 1
-    """
+    """Release the answers and messages that are held under NAME."""
     body = {} if count is None else {"count": count}
     answer = control.ask("POST", f"/holds/{path_part(name)}/release", body)
     text = f"{name}: {answer['released']} released, {answer['held']} held"
@@ -225,10 +163,6 @@ def release(control: Control, name: str, count: int | None, json: bool) -> None:
     show(answer, text, json=json)
 
 
-for each in (list_holds, release):
-    hold_command.add_command(each)
-
-
 WORDS = {
     "on": {"is_active": True},
     "off": {"is_active": False},
@@ -237,7 +171,7 @@ WORDS = {
 STATUSES = {"on": "Healthy", "off": "Interruption"}
 
 
-@verb("product")
+@verb("product", "RELOAD off", "RELOAD '{price_adjustment: {type: percentage, value: 2}}' --reseller RS001")
 @click.argument("code", shell_complete=completion.products)
 @click.argument("changes", metavar="on|off|default|CHANGES", shell_complete=completion.product_changes)
 @own_option("--reseller", metavar="CODE", help="Only for this reseller: on, off, default or its price_adjustment.")
@@ -245,17 +179,8 @@ STATUSES = {"on": "Healthy", "off": "Interruption"}
 def product_command(control: Control, code: str, changes: str, reseller: str | None, json: bool) -> None:
     """Take a product on or off sale, or change it.
 
-    CHANGES is YAML or JSON, as in a scenario's schedule: price_adjustment, discount, name, note and options.
-    Changes are published to the catalog's webhook. A reseller's own values do not change with the others', and the
-    output lists them; `default --reseller CODE` removes them. Exit code 1 means that there is no such product or
-    reseller, or that the change is refused.
-
-    \b
-    Examples:
-      reseller-sim product RELOAD off
-      reseller-sim product RELOAD on --reseller RS001
-      reseller-sim product RELOAD default --reseller RS001
-      reseller-sim product RELOAD '{price_adjustment: {type: percentage, value: 2}}'
+    CHANGES is YAML or JSON, as in a scenario's schedule: price_adjustment, discount, name, note and options. Changes
+    are published to the catalog's webhook. A reseller keeps its own values; `default --reseller CODE` removes them.
     """
     if changes == "default" and reseller is None:
         raise wrong_usage("default removes the setting of a single reseller: add --reseller CODE")
@@ -292,23 +217,15 @@ def _shown(value: Any) -> str:
     return json_.dumps(value, ensure_ascii=False)
 
 
-@verb("network")
+@verb("network", "", "RELOAD off")
 @click.argument("product", metavar="[CODE]", required=False, shell_complete=completion.products)
 @click.argument("state", required=False, type=click.Choice(tuple(STATUSES)))
 @asking_flags
 def network_command(control: Control, product: str | None, state: str | None, json: bool) -> None:
     """Show, interrupt or restore a product's network.
 
-    Without a state it only shows: the network of CODE, or which ones are interrupted.
-    `off` is Interruption, `on` is Healthy, from now on: the scenario's plan for this product ends. Exit code 1 means
-    that there is no such product.
-
-    \b
-    Examples:
-      reseller-sim network
-      reseller-sim network RELOAD
-      reseller-sim network RELOAD off
-      reseller-sim network RELOAD on
+    Without a state it only shows: the network of CODE, or which ones are interrupted. `off` is Interruption, `on` is
+    Healthy; the scenario's plan for this product ends.
     """
     if product is not None and state is not None:
         answer = control.ask("PUT", f"/network/{path_part(product)}", {"status": STATUSES[state]})

@@ -10,7 +10,7 @@ import click
 from reseller_sim.identity import Identity
 from simulator.cli import completion, values
 from simulator.cli.control import Control, path_part
-from simulator.cli.flags import asking_flags, control_flags, json_flag, own_option, running_flags
+from simulator.cli.flags import all_of, asking_flags, control_flags, json_flag, own_option, running_flags
 from simulator.cli.output import (
     Columns,
     clock_mode_of,
@@ -21,9 +21,8 @@ from simulator.cli.output import (
     print_rows,
     show,
 )
-from simulator.cli.server_flags import SEED_MAX
+from simulator.cli.server_flags import sandbox_start
 from simulator.cli.usage import Refused, ending_with_problems, notify, verb, verb_group, wrong_usage
-from simulator.cli.values import Whole
 from simulator.shortened import whole_line
 
 COLUMNS: Columns = {
@@ -36,58 +35,27 @@ COLUMNS: Columns = {
 }
 
 
-export_flag = own_option(
-    "--export", is_flag=True, help="Print lines for a shell to eval; then all verbs use this sandbox."
-)
+export_flag = own_option("--export", is_flag=True, help="Print lines to eval; then all verbs use this sandbox.")
 
 
-@verb_group("sandbox")
+@verb_group("sandbox", "new", "list")
 def sandbox_command() -> None:
     """Create, list and delete sandboxes.
 
-    A sandbox is a whole service of its own in a running simulator: clock, accounts, payments, rules and journal. Give
-    each test its own sandbox, and the tests can run at the same time. `default` always exists.
-
-    \b
-    Examples:
-      reseller-sim sandbox new
-      reseller-sim sandbox list
-      reseller-sim sandbox rm mine
+    A sandbox is a whole service of its own in a running simulator. Give each test its own sandbox, and the tests can
+    run at the same time. `default` always exists.
     """
 
 
-@verb("new")
+@sandbox_command.word(
+    "new", "mine.yaml --clock manual --id mine", 'eval "$(reseller-sim sandbox new --clock manual --export)"'
+)
 @click.argument("scenario", required=False, shell_complete=completion.scenarios)
 @own_option("--id", "sandbox_id", metavar="ID", help="The id of the sandbox; by default a generated id.")
-@own_option(
-    "--clock",
-    metavar="real|manual|xN",
-    parse=values.clock_mode,
-    shell_complete=completion.clock_modes,
-    help="The clock; by default the scenario's.",
-)
-@own_option(
-    "--start",
-    metavar="ISO",
-    parse=values.time,
-    help="The time at which its clock starts; by default the current time.",
-)
-@own_option("--seed", type=Whole(0, SEED_MAX), help="The seed of all randomness in the sandbox.")
-@own_option(
-    "--server-file",
-    metavar="FILE",
-    help="Instead of SCENARIO: a file in the folder of the server's --scenarios.",
-)
-@own_option(
-    "--unique",
-    is_flag=True,
-    help="Give the sandbox its own API keys: requests with such a key reach it without /s/ID in the URL.",
-)
-@own_option(
-    "--no-audit",
-    is_flag=True,
-    help="Exclude the sandbox from `exec --audit`, when a test violates obligations on purpose.",
-)
+@all_of(sandbox_start(own_option))
+@own_option("--server-file", metavar="FILE", help="Instead of SCENARIO: a file below the server's --scenarios.")
+@own_option("--unique", is_flag=True, help="Give it API keys of its own, which reach it without /s/ID in the URL.")
+@own_option("--no-audit", is_flag=True, help="Exclude it from `exec --audit`, when a test violates obligations.")
 @export_flag
 @asking_flags
 def new(
@@ -105,16 +73,8 @@ def new(
 ) -> None:
     """Create a sandbox, and print how to use it.
 
-    SCENARIO is the name of a bundled scenario, or a file on your machine, which is sent to the simulator; by default it
-    is the server's scenario. With --export, the output sets the variables that `exec` sets, and RESELLER_SIM_SANDBOX
-    for the verbs of reseller-sim. Exit code 1 means that the scenario cannot be used.
-
-    \b
-    Examples:
-      reseller-sim sandbox new
-      reseller-sim sandbox new mine.yaml --clock manual --id mine
-      reseller-sim sandbox new --server-file shop/night.yaml
-      eval "$(reseller-sim sandbox new --clock manual --export)"
+    SCENARIO is the name of a bundled scenario, or a file of yours, which is sent to the simulator; by default the
+    server's scenario. With --export, the output sets the variables that `exec` sets, and RESELLER_SIM_SANDBOX.
     """
     if scenario is not None and server_file is not None:
         raise wrong_usage("name SCENARIO, which is a bundled one or a file here, or --server-file, not both")
@@ -131,19 +91,10 @@ def new(
     show_sandbox(control, made, export=export, json=json)
 
 
-@verb("list")
+@sandbox_command.word("list", "", "--json | jq -r '.sandboxes[].id'")
 @asking_flags
 def list_all(control: Control, json: bool) -> None:
-    """List the sandboxes.
-
-    Print scenario, clock, and the balance of the first reseller; `sandbox list --json` has all resellers with their
-    credentials.
-
-    \b
-    Examples:
-      reseller-sim sandbox list
-      reseller-sim sandbox list --json | jq -r '.sandboxes[].id'
-    """
+    """List the sandboxes with the balance of the first reseller; --json has all resellers with their credentials."""
     answer = control.ask("GET", "/sandboxes", is_root=True)
     print_rows(answer, "sandboxes", COLUMNS, json=json)
     for server in answer.get("servers", []):
@@ -151,25 +102,13 @@ def list_all(control: Control, json: bool) -> None:
             notify(f"the sandboxes of {server['url']} are missing: it {server['reason']}")
 
 
-@verb("rm")
+@sandbox_command.word("rm", "mine", "mine other")
 @click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completion.sandboxes)
 @running_flags
 def remove(ids: tuple[str, ...], sandbox: str, **running: Any) -> None:
-    """Delete sandboxes.
-
-    With all that happened in them. `default` cannot be deleted. Exit code 3 means that there is no such sandbox.
-
-    \b
-    Examples:
-      reseller-sim sandbox rm mine
-      reseller-sim sandbox list --json | jq -r '.sandboxes[].id' | grep ^test- | xargs reseller-sim sandbox rm
-    """
+    """Delete sandboxes. Exit code 3 means that there is no such sandbox."""
     for one in ids:
         Control(sandbox=one, **running).ask("DELETE", "")
-
-
-for each in (new, list_all, remove):
-    sandbox_command.add_command(each)
 
 
 def _scenario(wanted: str | None) -> Any:
@@ -209,7 +148,7 @@ def _print_sandbox(made: dict[str, Any]) -> None:
     print_line(f"reseller-sim sandbox rm {made['id']}")
 
 
-@verb("deposit")
+@verb("deposit", "500", "19.90 --reseller RS001 --description 'bank transfer'")
 @click.argument("amount", callback=values.parsed(values.amount))
 @own_option("--reseller", metavar="CODE", help="The reseller; by default the sandbox's first.")
 @own_option("--description", metavar="TEXT", help="The description in the statement.")
@@ -218,14 +157,7 @@ def _print_sandbox(made: dict[str, Any]) -> None:
 def deposit_command(control: Control, amount: str, reseller: str | None, description: str | None, json: bool) -> None:
     """Credit a wallet.
 
-    AMOUNT is in MYR with at most two decimals. A reseller with a balance webhook gets `balance.added`. Exit code 1
-    means that there is no such reseller.
-
-    \b
-    Examples:
-      reseller-sim deposit 500
-      reseller-sim deposit 19.90 --reseller RS001 --description 'bank transfer'
-      reseller-sim deposit 500 --json | jq .balance
+    AMOUNT is in MYR with at most two decimals. A reseller with a balance webhook gets `balance.added`.
     """
     code, entry = deposit(control, amount, reseller, description)
     show(entry, f"{code}: {entry['amount']:.2f} MYR added, balance {entry['balance']:.2f} MYR", json=json)

@@ -1,41 +1,53 @@
-"""A server from the flags of `serve` or `exec`: built, bound, and described once it answers."""
+"""A server from the flags of `serve` or `exec`: built, bound, described once it answers, and its files reloaded."""
 
+import asyncio
 import gc
-import secrets
-from collections.abc import Callable
+import os
+import stat
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from functools import partial
-from ipaddress import ip_address
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 from simulator.app import App, build_app
 from simulator.cli.process import hide_secrets, print_server_note, tune_gc
-from simulator.cli.server_files import tls_of, tokens_of
-from simulator.cli.server_flags import ServerFlags
-from simulator.cli.usage import CannotStart
-from simulator.cli.values import WILDCARDS
+from simulator.cli.server_flags import MIB, ServerFlags, options_of
+from simulator.cli.usage import CannotStart, wrong_usage
+from simulator.cli.values import WILDCARDS, token_of
 from simulator.control import render
+from simulator.control.access import FILE_BYTES_MAX, parsed_tokens
 from simulator.control.metrics import early_answers
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
-from simulator.options import CONTROL_PATH, Options
+from simulator.runtime.background import in_background
 from simulator.runtime.clock import effective_rate
 from simulator.runtime.events import Action
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.operations import DRAINING, REBUILDING, STARTING, STOPPING
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.reading.nodes import ScenarioError
+from simulator.server.regular_files import content_of
 from simulator.server.serve import CannotListen, Server, host_for_clients, make_server
 
 if TYPE_CHECKING:
+    import ssl
+
     from simulator.persistence.data_folder import DataFolder
     from simulator.persistence.errors import StoreError
-    from simulator.persistence.store import Durability
     from simulator.postgres.cluster import Cluster
+    from simulator.server.tls import TlsSettings
+
+    Store = DataFolder | Cluster
+
+ReloadedFile = tuple[str, Callable[[], Any], Callable[[Any], None]]
+"""A file that SIGHUP reloads: its name in messages, a function that reads it, and a function that applies what it read,
+in the event loop."""
 
 
-MIB = 1024 * 1024
+KEPT = "the server stops, and all that was answered is kept"
 
 
 class Running(msgspec.Struct, frozen=True):
@@ -43,19 +55,14 @@ class Running(msgspec.Struct, frozen=True):
 
     server: Server
     app: App
-    folder: "DataFolder | Cluster | None" = None
-    failures: list[str] = msgspec.field(default_factory=list)  # of its data folder, after which it stops
+    folder: "Store | None" = None
+    failures: list[str] = msgspec.field(default_factory=list)
     certificate: str = ""  # the file that it speaks TLS with; also what a client may trust
 
     @property
     def url(self) -> str:
         """Return the URL for clients on this machine."""
         return self.server.url
-
-    @property
-    def control_url(self) -> str:
-        """Return the URL of the control API, ending in `/_sim`."""
-        return self.url + CONTROL_PATH
 
     @property
     def control_token(self) -> str | None:
@@ -66,6 +73,12 @@ class Running(msgspec.Struct, frozen=True):
     def sandbox(self) -> LiveSandbox:
         """Return the default sandbox."""
         return self.app.sandboxes.default
+
+    def fail(self, text: str) -> None:
+        """Report a failure, and stop."""
+        print_server_note(text)
+        self.failures.append(text)
+        self.server.should_exit = True
 
     def resellers(self) -> list[dict[str, Any]]:
         """Return the default sandbox's resellers, as the control API shows them."""
@@ -87,20 +100,28 @@ def prepare(
         tune_gc()
         on_ready(running)
 
+    def stop() -> None:
+        gc.disable()  # what it would free goes with the process
+        app.operations.not_ready = STOPPING
+        on_stop()
+        app.sandboxes.end_waits()
+
     try:
-        folder = _store(flags, lambda: running)
+        folder = _store(flags, lambda error: running.fail(f"{error}; {KEPT}"))
         options = options_of(flags)._replace(keeps_coverage=keeps_coverage)
         app = build_app(options, scenario=scenario, wrap_sender=None if folder is None else folder.gated)
-        app.use_tokens(options.control_token, tokens_of(flags))
+        if flags.control_token_file is not None:
+            _warn_of_readers(flags.control_token_file.path)
+        app.use_tokens(options.control_token, _secrets(flags.control_tokens, parsed_tokens) or ())
         server = make_server(
             app,
             flags.host,
             flags.port,
             on_ready=ready,
-            on_stop=lambda: _stopping(app, on_stop),
+            on_stop=stop,
             on_notice=lambda text: note_foreign(app, text),
             gate=None if folder is None else folder.gate,
-            tls=tls_of(flags),
+            tls=_tls(flags),
         )
         server.drain_s, server.on_drain = flags.drain, partial(setattr, app.operations, "not_ready", DRAINING)
         if flags.store is not None:
@@ -122,6 +143,7 @@ def prepare(
     used = f"the tape budget is used up (--tape-budget, {budget.bytes_max / MIB:g} MiB): new requests are not recorded"
     budget.on_passed = lambda: print_server_note(f"{used}; reset or delete sandboxes to free space")
     running = Running(server, app, folder, certificate=str(flags.tls_cert or ""))
+    _reload_on_hangup(flags, running)
     return running
 
 
@@ -131,45 +153,35 @@ def note_foreign(app: App, text: str) -> None:
     live.events.note(Action("not_http", live.clock.now(), text))
 
 
-def _store(flags: ServerFlags, running: "Callable[[], Running]") -> "DataFolder | Cluster | None":
+def _store(flags: ServerFlags, on_failure: "Callable[[StoreError], None]") -> "Store | None":
     """Return the open folder or database that sandboxes are to be kept in, if any."""
     if flags.data_dir is None and flags.store is None:
         return None
     if flags.data_dir is not None and flags.store is not None:
         raise CannotStart("--data-dir and --store exclude each other")
-    from simulator.persistence.data_folder import DataFolder
+    if flags.store is not None and flags.tls_cert is not None:
+        text = "the servers of --store ask each other by http: TLS is for their proxy, not for --tls-cert"
+        raise CannotStart(text)
     from simulator.persistence.errors import StoreError
-    from simulator.persistence.store import Durability
-
-    def on_failure(error: StoreError) -> None:
-        print_server_note(f"{error}; the server stops, and all that was answered is kept")
-        running().failures.append(str(error))
-        running().server.should_exit = True
 
     try:
-        durability: Durability = "power" if flags.durability == "power" else "process"
         if flags.data_dir is not None:
-            return DataFolder(flags.data_dir, durability, on_failure, print_server_note)
-        return _cluster(flags, durability, on_failure)
+            from simulator.persistence.data_folder import DataFolder
+
+            return DataFolder(flags.data_dir, flags.durability, on_failure, print_server_note)
+        from simulator.postgres.cluster import Cluster
+
+        times = {"lease_s": flags.lease, "grace_s": flags.store_grace}
+        return Cluster(str(flags.store), flags.durability, on_failure, print_server_note, **times)
     except StoreError as error:
         raise CannotStart(error) from None
-
-
-def _cluster(flags: ServerFlags, durability: "Durability", on_failure: "Callable[[StoreError], None]") -> "Cluster":
-    """Return the part of this server in a cluster. Raises `StoreError`."""
-    if flags.tls_cert is not None:
-        raise CannotStart("the servers of --store ask each other by http: TLS is for their proxy, not for --tls-cert")
-    try:
-        from simulator.postgres.cluster import Cluster
     except ImportError as error:
         if error.name not in ("psycopg", "psycopg_pool"):
             raise
         raise CannotStart("--store needs psycopg: pip install 'reseller-sim[postgres]'") from None
-    times = {"lease_s": flags.lease, "grace_s": flags.store_grace}
-    return Cluster(str(flags.store), durability, on_failure, print_server_note, **times)
 
 
-def _rebuild(server: Server, app: App, folder: "DataFolder | Cluster", *, follows_scenario: bool) -> None:
+def _rebuild(server: Server, app: App, folder: "Store", *, follows_scenario: bool) -> None:
     """Keep in the folder, once all that is in it was rebuilt, which may take long: meanwhile probes are answered."""
     from simulator.persistence.errors import StoreError
     from simulator.persistence.restoration import CannotResume
@@ -188,67 +200,6 @@ def _rebuild(server: Server, app: App, folder: "DataFolder | Cluster", *, follow
     app.operations.not_ready = STARTING
 
 
-def _stopping(app: App, on_stop: Callable[[], object]) -> None:
-    gc.disable()  # what it would free goes with the process
-    app.operations.not_ready = STOPPING
-    on_stop()
-    app.sandboxes.end_waits()
-
-
-def options_of(flags: ServerFlags) -> Options:
-    """Return the options of the application that these flags ask for."""
-    hosts = flags.allow_host if flags.host in WILDCARDS else (*flags.allow_host, flags.host)
-    mode, rate = flags.clock or (None, None)
-    return Options(
-        scenario=flags.scenario,
-        mode=mode,
-        rate=rate,
-        start=flags.start,
-        seed=flags.seed,
-        control_token=_control_token(flags),
-        allowed_hosts=hosts,
-        public_callbacks_only=(flags.callbacks or _default_callbacks(flags)) == "public",
-        callbacks_ca=flags.callbacks_ca,
-        trust_forwarded=flags.trust_forwarded,
-        sandbox_ttl_s=flags.sandbox_ttl,
-        scenarios=flags.scenarios,
-        callback=flags.callback,
-        trusted_forwarders=flags.trusted_forwarders or (),
-        root_path=flags.root_path or "",
-        quotas=(flags.quota_transactions, flags.quota_bytes, flags.quota_rate),
-        is_tls=flags.tls_cert is not None,
-        tapes_bytes_max=None if flags.tape_budget is None else flags.tape_budget * MIB,
-    )
-
-
-def of_one_command(flags: ServerFlags) -> ServerFlags:
-    """Return the flags of a server for a single command. Its generated token does not change the default of
-    `--callbacks`."""
-    without = flags._replace(control_token=None, control_token_file=None, control_tokens=None)
-    return flags._replace(callbacks=flags.callbacks or _default_callbacks(without))
-
-
-def _default_callbacks(flags: ServerFlags) -> str:
-    """Return the default of `--callbacks`: `public` for a shared server, which must not call addresses of its own
-    network."""
-    return "public" if flags.control_tokens is not None or _control_token(flags) is not None else "any"
-
-
-def _control_token(flags: ServerFlags) -> str | None:
-    """Return the configured token. Without any, generate a token if the server is reachable from other machines."""
-    given = flags.control_token if flags.control_token_file is None else flags.control_token_file.token
-    return given if given or flags.control_tokens is not None else token_for(flags.host)
-
-
-def token_for(host: str) -> str | None:
-    """Return a new control token; None for a loopback address, which is reachable only from this machine."""
-    try:
-        is_loopback = host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        is_loopback = False
-    return None if is_loopback else secrets.token_urlsafe(24)
-
-
 def ignored_flags(app: App, folder: object, *, follows_scenario: bool) -> str:
     """Return a line about the flags that differ from the existing sandbox; empty if all agree. If the sandbox follows
     its scenario, `--callback` is part of it."""
@@ -264,5 +215,106 @@ def ignored_flags(app: App, folder: object, *, follows_scenario: bool) -> str:
         and any(one.callback.url != options.callback for one in resellers),
     }
     flags = [flag for flag, is_of_another in of_others.items() if is_of_another]
-    own = "its own" if len(flags) == 1 else "its own of each"
-    return f"{', '.join(flags)}: ignored, since {folder} has the sandbox {DEFAULT} already, with {own}" if flags else ""
+    return f"{', '.join(flags)}: ignored, since {folder} has the sandbox {DEFAULT} already" if flags else ""
+
+
+def _reload_on_hangup(flags: ServerFlags, running: Running) -> None:
+    """Reload the server's files on SIGHUP, if it has any, outside the event loop. An invalid file changes nothing.
+    Raises `CannotStart`."""
+    if flags.tls_cert is not None:
+        _look_at_times(flags.tls_cert, running.app)
+    files, lock, reloads = list(_files(flags, running)), asyncio.Lock(), set[asyncio.Task[None]]()
+
+    async def reload() -> None:
+        async with lock:
+            for name, read, use in files:
+                try:
+                    use(await in_background(read))
+                    print_server_note(f"SIGHUP: {name} is read again")
+                except CannotStart as wrong:
+                    print_server_note(f"SIGHUP: {wrong.text}; {name} stays as it was")
+
+    def on_hangup() -> None:
+        task = asyncio.get_running_loop().create_task(reload())
+        reloads.add(task)
+        task.add_done_callback(reloads.discard)
+
+    if files:  # otherwise SIGHUP ends the server, as it ends any program
+        running.server.on_hangup = on_hangup
+
+
+def _files(flags: ServerFlags, running: Running) -> Iterator[ReloadedFile]:
+    app, cert, tls = running.app, flags.tls_cert, running.server.tls
+    if cert is not None and tls is not None:
+
+        def use(context: "ssl.SSLContext") -> None:
+            tls.context = context
+            _look_at_times(cert, app)
+
+        yield "the certificate", partial(_context, flags), use
+    if flags.control_tokens is not None:
+        read = partial(_secrets, flags.control_tokens, parsed_tokens)
+        yield "the list of tokens", read, lambda found: app.use_tokens(app.options.control_token, found)
+    if flags.control_token_file is not None:
+        read_one = partial(_secrets, flags.control_token_file.path, token_of)
+        yield "the control token", read_one, lambda found: app.use_tokens(found, app.tokens)
+
+
+def _tls(flags: ServerFlags) -> "TlsSettings | None":
+    """Return the settings of TLS, if the flags ask for it. Raises `CannotStart`, and a usage error if the certificate
+    or the key is missing."""
+    if (flags.tls_cert is None) != (flags.tls_key is None):
+        missing = "--tls-key" if flags.tls_key is None else "--tls-cert"
+        raise wrong_usage(f"{missing} is missing: give both, or neither")
+    if flags.tls_cert is None:
+        return None
+    from simulator.server.tls import TlsSettings
+
+    return TlsSettings(_context(flags))
+
+
+def _context(flags: ServerFlags) -> "ssl.SSLContext":
+    from simulator.server.tls import BadCertificate, context_of
+
+    cert, key = cast("tuple[Path, Path]", (flags.tls_cert, flags.tls_key))
+    _warn_of_readers(key)
+    try:
+        return context_of(cert, key)
+    except BadCertificate as wrong:
+        raise CannotStart(wrong) from None
+
+
+def _look_at_times(cert: Path, app: App) -> None:
+    """Record the certificate's expiry in the metrics, and print a warning if clients will not accept it now. The server
+    uses it nevertheless: some clients ignore the dates, and a test may need an expired certificate."""
+    from simulator.server.tls import BadCertificate, validity_of
+
+    try:
+        valid = validity_of(cert)
+    except BadCertificate as wrong:
+        raise CannotStart(wrong) from None
+    app.operations.certificate_ends_s = valid.ends.timestamp()
+    if problem := valid.problem(datetime.now(UTC)):
+        print_server_note(f"{cert}: {problem}: clients refuse it; replace it and send SIGHUP")
+
+
+def _secrets(path: str | Path | None, parse: Callable[[bytes], Any]) -> Any:
+    """Return what a file of secrets has; None without a file. Raises `CannotStart`."""
+    if path is None:
+        return None
+    _warn_of_readers(path)
+    try:
+        return parse(content_of(path, FILE_BYTES_MAX))
+    except ValueError as wrong:  # of the reader or the parser
+        raise CannotStart(f"{path}: {wrong}") from None
+
+
+def _warn_of_readers(path: str | Path) -> None:
+    """Say on stderr that others than its owner can read a file with secrets, if they can."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return
+    if stat.S_ISREG(mode) and mode & (stat.S_IRGRP | stat.S_IROTH):
+        who = "everybody" if mode & stat.S_IROTH else "its group"
+        print_server_note(f"{path}: {who} can read this secret; chmod 600 {path}")

@@ -1,21 +1,25 @@
-"""The flags of a server: its address, scenario, access control, and options for teams."""
+"""The flags of a server: its address, scenario, access control and options for teams; and its options from them."""
 
 import re
+import secrets
 from collections.abc import Callable
 from datetime import datetime
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from simulator.cli import completion, values
-from simulator.cli.flags import UTC_FLAG, Decorated, all_of, option
+from simulator.cli.flags import UTC_FLAG, Decorated, all_of, option, own_option
 from simulator.cli.usage import VARIABLES
-from simulator.cli.values import Number, Port, Span, Whole
-from simulator.options import DEFAULT_PORT, LOOPBACK
+from simulator.cli.values import WILDCARDS, Number, Port, Span, Whole
+from simulator.options import DEFAULT_PORT, LOOPBACK, Options
 
-SEED_MAX = 2**63 - 1
+if TYPE_CHECKING:
+    from simulator.persistence.store import Durability
+
+MIB = 1024 * 1024
 _ROOT = re.compile(r"(?:/[A-Za-z0-9._~-]{1,100}){1,10}")
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -40,7 +44,7 @@ class ServerFlags(NamedTuple):
     tape_budget: int | None = None
     callbacks_ca: Path | None = None
     data_dir: Path | None = None
-    durability: str = "process"
+    durability: "Durability" = "process"
     tls_cert: Path | None = None
     tls_key: Path | None = None
     control_tokens: Path | None = None
@@ -60,7 +64,7 @@ class ServerFlags(NamedTuple):
 _CALLBACKS = option(
     "--callbacks",
     type=click.Choice(["any", "public"]),
-    help="Allowed receivers of callbacks: all but metadata services of clouds, or public addresses only.  "
+    help="Where callbacks may go: to public addresses only, or to any but metadata services of clouds.  "
     "[default: public with a control token or on an address other than loopback, otherwise any]",
 )
 _CONTROL = [
@@ -68,14 +72,13 @@ _CONTROL = [
         "--control-token",
         metavar="TOKEN",
         parse=values.token,
-        help="The bearer token that /_sim requires. Without it, /_sim is open on a loopback address; on any other "
-        "address the server generates a token and prints it.",
+        help="The bearer token that /_sim requires.  [default: none on a loopback address, otherwise a generated one]",
     ),
     option(
         "--control-token-file",
         metavar="FILE",
         parse=values.token_in_file,
-        help="A file with the token, so that `ps` does not show the token; this flag overrides --control-token.",
+        help="A file with the token, which `ps` does not show; it overrides --control-token.",
     ),
     option(
         "--allow-host",
@@ -87,83 +90,71 @@ _CONTROL = [
 ]
 
 
-def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Callable[[Decorated], Decorated]:
-    """Return the argument SCENARIO and the flags of a server, one keyword for each field of `ServerFlags`."""
-    decorators = [
-        click.argument(
-            "scenario", default="default", envvar=f"{VARIABLES}_SCENARIO", shell_complete=completion.scenarios
-        ),
-        *_listening(port, port_variable=port_variable),
+def sandbox_start(option: Callable[..., Callable[[Any], Any]]) -> list[Callable[[Any], Any]]:
+    """Return how a sandbox starts: `clock`, `start`, `seed`. `option` declares a flag."""
+    return [
         option(
             "--clock",
             metavar="real|manual|xN",
             parse=values.clock_mode,
             shell_complete=completion.clock_modes,
-            help="Follow the wall clock, move only when advanced, or run N times as fast.",
+            help="Follow the wall clock, move only when advanced, or run N times as fast; by default as the scenario.",
         ),
-        option(
-            "--start",
-            metavar="ISO",
-            parse=values.time,
-            help="The time at which the sandbox's clock starts; by default the current time.",
-        ),
-        option("--seed", type=Whole(0, SEED_MAX), help="The seed of all randomness."),
-        *_CONTROL,
-        _CALLBACKS,
-        option(
-            "--callbacks-ca",
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            parse=values.ca_file,
-            help="Additional certificate authorities for receivers of callbacks, in PEM.",
-        ),
-        option(
-            "--callback",
-            metavar="URL",
-            parse=values.target,
-            help="The receiver of all callbacks of the scenario's resellers, by POST: a URL or inbox:NAME.",
-        ),
-        option("--trust-forwarded", is_flag=True, help="Take a client's address from X-Forwarded-For."),
-        option(
-            "--sandbox-ttl",
-            type=Span(),
-            help="Delete sandboxes that are idle for this long.",
-        ),
-        option(
-            "--scenarios",
-            metavar="DIR",
-            type=click.Path(exists=True, file_okay=False, path_type=Path),
-            help="`sandbox new` and POST /_sim/sandboxes may load scenario files from this folder only.",
-        ),
-        option(
-            "--tape-budget",
-            metavar="MIB",
-            type=Whole(0, 1024 * 1024),
-            help="The memory limit of the tapes of all sandboxes together.  [default: 1024]",
-        ),
+        option("--start", metavar="ISO", parse=values.time, help="The time of its start; by default the current time."),
+        option("--seed", type=Whole(0, 2**63 - 1), help="The seed of all randomness; by default the scenario's."),
     ]
-    return all_of([*decorators, UTC_FLAG])
+
+
+def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Callable[[Decorated], Decorated]:
+    """Return the argument SCENARIO and the flags of a server, one keyword for each field of `ServerFlags`."""
+    return all_of(
+        [
+            click.argument(
+                "scenario", default="default", envvar=f"{VARIABLES}_SCENARIO", shell_complete=completion.scenarios
+            ),
+            *_listening(port, port_variable=port_variable),
+            *sandbox_start(option),
+            *_CONTROL,
+            _CALLBACKS,
+            option(
+                "--callbacks-ca",
+                type=click.Path(exists=True, dir_okay=False, path_type=Path),
+                parse=values.ca_file,
+                help="Additional certificate authorities for receivers of callbacks, in PEM.",
+            ),
+            option(
+                "--callback",
+                metavar="URL",
+                parse=values.target,
+                help="The receiver of all callbacks of the scenario's resellers, by POST: a URL or inbox:NAME.",
+            ),
+            option("--trust-forwarded", is_flag=True, help="Take a client's address from X-Forwarded-For."),
+            option("--sandbox-ttl", type=Span(), help="Delete sandboxes that are idle for this long."),
+            option(
+                "--scenarios",
+                metavar="DIR",
+                type=click.Path(exists=True, file_okay=False, path_type=Path),
+                help="The only folder whose scenario files `sandbox new` and POST /_sim/sandboxes may load.",
+            ),
+            option(
+                "--tape-budget",
+                metavar="MIB",
+                type=Whole(0, 1024 * 1024),
+                help="The memory limit of the tapes of all sandboxes together.  [default: 1024]",
+            ),
+            UTC_FLAG,
+        ]
+    )
 
 
 def _listening(port: int, *, port_variable: bool = True) -> list[Callable[[Any], Any]]:
     """Return where a server listens: `host`, `port`."""
+    port_option = option if port_variable else own_option
+    settings: dict[str, Any] = {"cls": Port, "metavar": "PORT", "type": Whole(0, 65535), "default": port}
+    parse = values.listening_address
     return [
-        option(
-            "--host",
-            metavar="ADDRESS",
-            default=LOOPBACK,
-            parse=values.listening_address,
-            help="The address to listen on.",
-        ),
-        option(
-            "--port",
-            cls=Port,
-            metavar="PORT",
-            type=Whole(0, 65535),
-            default=port,
-            show_envvar=port_variable,
-            allow_from_autoenv=port_variable,
-            help="The port to listen on; 0 selects a free one.",
-        ),
+        option("--host", metavar="ADDRESS", default=LOOPBACK, parse=parse, help="The address to listen on."),
+        port_option("--port", **settings, help="The port to listen on; 0 selects a free one."),
     ]
 
 
@@ -216,30 +207,65 @@ shared_server_flags = all_of(
             parse=_networks,
             help="A proxy whose X-Forwarded-For, -Proto and -Host headers are trusted.",
         ),
-        option(
-            "--root-path",
-            metavar="PATH",
-            default="",
-            show_default=False,
-            parse=_root_path,
-            help="The path prefix of the proxy, such as /sim.",
-        ),
-        option(
-            "--quota-transactions",
-            type=Whole(0, 10_000_000),
-            help="The maximum number of payments in a sandbox; 0 means no limit.",
-        ),
-        option(
-            "--quota-bytes",
-            type=Whole(0, 2**40),
-            help="The maximum size of the inputs that a sandbox stores, in bytes; 0 means no limit.",
-        ),
-        option(
-            "--quota-rate",
-            type=Number(0, 1_000_000),
-            help="The maximum number of requests per second to a sandbox; 0 means no limit.",
-        ),
+        option("--root-path", metavar="PATH", parse=_root_path, help="The path prefix of the proxy, such as /sim."),
+        option("--quota-transactions", type=Whole(0, 10_000_000), help="The most payments in a sandbox; 0: no limit."),
+        option("--quota-bytes", type=Whole(0, 2**40), help="The most bytes of inputs in a sandbox; 0: no limit."),
+        option("--quota-rate", type=Number(0, 1_000_000), help="The most requests a second to a sandbox; 0: no limit."),
     ]
 )
 """The flags of a server that a team shares: `tls_cert`, `tls_key`, `control_tokens`, `trusted_forwarders`, `root_path`,
 and the three quotas, whose bounds are those of POST /_sim/sandboxes."""
+
+
+def options_of(flags: ServerFlags) -> Options:
+    """Return the options of the application that these flags ask for."""
+    hosts = flags.allow_host if flags.host in WILDCARDS else (*flags.allow_host, flags.host)
+    mode, rate = flags.clock or (None, None)
+    return Options(
+        scenario=flags.scenario,
+        mode=mode,
+        rate=rate,
+        start=flags.start,
+        seed=flags.seed,
+        control_token=_control_token(flags),
+        allowed_hosts=hosts,
+        public_callbacks_only=(flags.callbacks or _default_callbacks(flags)) == "public",
+        callbacks_ca=flags.callbacks_ca,
+        trust_forwarded=flags.trust_forwarded,
+        sandbox_ttl_s=flags.sandbox_ttl,
+        scenarios=flags.scenarios,
+        callback=flags.callback,
+        trusted_forwarders=flags.trusted_forwarders or (),
+        root_path=flags.root_path or "",
+        quotas=(flags.quota_transactions, flags.quota_bytes, flags.quota_rate),
+        is_tls=flags.tls_cert is not None,
+        tapes_bytes_max=None if flags.tape_budget is None else flags.tape_budget * MIB,
+    )
+
+
+def of_one_command(flags: ServerFlags) -> ServerFlags:
+    """Return the flags of a server for a single command. Its generated token does not change the default of
+    `--callbacks`."""
+    without = flags._replace(control_token=None, control_token_file=None, control_tokens=None)
+    return flags._replace(callbacks=flags.callbacks or _default_callbacks(without))
+
+
+def _default_callbacks(flags: ServerFlags) -> str:
+    """Return the default of `--callbacks`: `public` for a shared server, which must not call addresses of its own
+    network."""
+    return "public" if flags.control_tokens is not None or _control_token(flags) is not None else "any"
+
+
+def _control_token(flags: ServerFlags) -> str | None:
+    """Return the configured token. Without any, generate a token if the server is reachable from other machines."""
+    given = flags.control_token if flags.control_token_file is None else flags.control_token_file.token
+    return given if given or flags.control_tokens is not None else token_for(flags.host)
+
+
+def token_for(host: str) -> str | None:
+    """Return a new control token; None for a loopback address, which is reachable only from this machine."""
+    try:
+        is_loopback = host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        is_loopback = False
+    return None if is_loopback else secrets.token_urlsafe(24)

@@ -1,8 +1,8 @@
 """Common code of the verbs: their declaration, their errors, and the messages about wrong usage."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from inspect import cleandoc
 from os import environ
 from typing import Any, ClassVar, Final, Self
 
@@ -16,8 +16,38 @@ PROGRAM: Final = "reseller-sim"
 VARIABLES: Final = "RESELLER_SIM"
 INVALID: Final = "Invalid value for "
 _SETTINGS: Final = {"auto_envvar_prefix": VARIABLES, "max_content_width": 100, "show_default": True}
-verb = partial(click.command, context_settings=_SETTINGS)
-verb_group = partial(click.group, context_settings=_SETTINGS)
+Declaration = Callable[[Callable[..., Any]], click.Command]
+
+
+def verb(name: str, *examples: str, **settings: Any) -> Declaration:
+    """Return the decorator of a function that becomes a verb. Its help is the docstring, and examples: what follows the
+    verb, or a line of a shell with `reseller-sim`."""
+    return _declared(click.command, name, examples, name=name, **settings)
+
+
+class VerbGroup(click.Group):
+    """A verb with words of its own, such as `add` and `list`."""
+
+    def word(self, name: str, *examples: str) -> Declaration:
+        """Return the decorator of a function that becomes a word of the verb."""
+        return _declared(self.command, f"{self.name} {name}", examples, name=name)
+
+
+def verb_group(name: str, *examples: str) -> Callable[[Callable[..., Any]], VerbGroup]:
+    """Return the decorator of a function that becomes a verb without words yet."""
+    return _declared(click.group, name, examples, name=name, cls=VerbGroup)
+
+
+def _declared(
+    declare: Callable[..., Any], path: str, examples: tuple[str, ...], **settings: Any
+) -> Callable[[Callable[..., Any]], Any]:
+    lines = [one if PROGRAM in one else f"{PROGRAM} {path} {one}".rstrip() for one in examples]
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        text = "\n  ".join([f"{cleandoc(function.__doc__ or '')}\n\n\b\nExamples:", *lines])
+        return declare(help=text, context_settings=_SETTINGS, **settings)(function)
+
+    return decorate
 
 
 def title() -> str:
@@ -95,6 +125,8 @@ def text_of(wrong: click.UsageError) -> str:
     """Return the message in a line. If the value came from an environment variable, name the variable instead of the
     flag."""
     text = " ".join(wrong.format_message().split())
+    if isinstance(wrong, click.NoSuchOption) and wrong.option_name[1:].isdecimal():
+        text += " No verb takes a number below 0."
     variable = _variable(wrong)
     return text.replace(INVALID, f"Invalid value of {variable}, for ", 1) if variable else text
 

@@ -21,9 +21,8 @@ EXAMPLES = "a duration such as 90s, 1h30m or 500ms, or a number of seconds"
 
 if TYPE_CHECKING:
     _Seconds = click.ParamType[float]
-    _Words = click.ParamType[tuple[str, ...]]
 else:
-    _Seconds = _Words = click.ParamType  # click 8.2 and older know no types of values
+    _Seconds = click.ParamType  # click 8.2 and older know no types of values
 
 _OF_A_SERVICE = re.compile(r"(?:tcp|udp|sctp)://\S+:\d+")
 TOKEN_CHARS_MAX = 4096
@@ -64,22 +63,15 @@ def seconds_of(text: str) -> float:
     return duration(f"{text}s" if is_number else text).total_seconds()
 
 
-class CommandLine(_Words):
-    """The words of a command, quoted as for a shell."""
-
-    name = "command"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        """Return the words of a text."""
-        if not isinstance(value, str):
-            return tuple(value)
-        try:
-            words = tuple(shlex.split(value))
-        except ValueError as error:
-            self.fail(f"{shown(value)} is not quoted as for a shell: {error}", param, ctx)
-        if not words:
-            self.fail("a command must not be empty", param, ctx)
-        return words
+def command_words(text: str) -> tuple[str, ...]:
+    """Return the words of a command, which is quoted as for a shell."""
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise ValueError(f"{shown(text)} is not quoted as for a shell: {error}") from None
+    if not words:
+        raise ValueError("a command must not be empty")
+    return words
 
 
 class _ShownAsN:
@@ -204,6 +196,11 @@ def ca_file(path: Path) -> Path:
     return path
 
 
+def is_database(place: str) -> bool:
+    """Return whether a place of sandboxes is the address of a PostgreSQL database, and not a folder."""
+    return place.startswith(("postgresql://", "postgres://"))
+
+
 def target(text: str) -> str:
     """Return an address that callbacks may go to: an http or https URL, or `inbox:NAME`."""
     from simulator.http_client.targets import reason_to_refuse
@@ -232,12 +229,9 @@ def token_in_file(path: str) -> TokenFile:
     """Return the only line of a file, with the characters of a token."""
     try:
         with open(path, "rb") as file:
-            content = file.read(TOKEN_CHARS_MAX + 2)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "not a file name"
-        raise ValueError(f"{path!r} cannot be read: {why}") from None
-    try:
-        return TokenFile(path, token_of(content))
+            return TokenFile(path, token_of(file.read(TOKEN_CHARS_MAX + 2)))
+    except OSError as error:
+        raise ValueError(f"{path!r} cannot be read: {error.strerror}") from None
     except ValueError as wrong:
         raise ValueError(f"{path!r} {wrong}") from None
 

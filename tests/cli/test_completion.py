@@ -25,10 +25,10 @@ def completed(*words: str, url: str = NO_SIMULATOR, sandbox: str = "default") ->
     [
         (("adv",), "advance"),
         (("serve", "bad-d"), "bad-day"),
-        (("serve", "pyp"), None),
-        (("serve", "scenarios/def"), "scenarios/default.yaml"),
+        (("serve", "pyp"), "pyp"),
         (("serve", "--callb"), "--callback"),
-        (("check", "scenarios/def"), "scenarios/default.yaml"),
+        (("check", "scenarios/def"), "scenarios/def"),
+        (("rule", "add", "faults", "-f", "scenarios/def"), "scenarios/def"),
         (("scenarios", "sh"), "show"),
         (("scenarios", "show", "bad-d"), "bad-day"),
         (("assumptions", "failed-w"), "failed-wallet"),
@@ -71,6 +71,9 @@ def test_completion_offers_values_of_a_running_simulator_that_are_safe_for_a_she
     assert asking.sandbox in completed("sandbox", "rm", "sb-", **at)
     assert asking.sandbox in completed("requests", "--sandbox", "sb-", **at)
     assert "payments-1" in completed("rule", "rm", "pay", **at)
+    asking.json("rule", "add", "payments", "--name", "failing", "--status", "Failed")
+    assert completed("requests", "--rule", "fail", **at) == ["failing"]
+    assert set(completed("requests", "--refid", "order", **at)) == {"order-1", "order-2"}
     asking.json("mark", "add", "ordered")
     for words in (("rewind",), ("fork",), ("mark", "rm")):
         assert completed(*words, "ord", **at) == ["ordered"]

@@ -80,7 +80,7 @@ def test_a_tape_that_cannot_be_exported_without_its_secrets_is_refused_on_one_li
     def refuse(*_: object) -> None:
         raise CannotMask("a secret of it is also something else")
 
-    monkeypatch.setattr("simulator.cli.data.lines_without_secrets", refuse)
+    monkeypatch.setattr("simulator.cli.data_actions.lines_without_secrets", refuse)
     folder = filled(tmp_path / "data")
     file = tmp_path / "default.tape"
     line = refused("data", "export", str(folder), str(file), "--tape")
@@ -409,7 +409,7 @@ def test_a_sandbox_that_is_not_there_is_neither_exported_nor_removed(words: tupl
         (("mend", "d"), "is not one of"),
         (("import", "d"), "takes DIR and a FILE to read from"),
         (("check", "d", "f"), "takes DIR and no FILE"),
-        (("check", "d", "--tape"), "belong to data export"),
+        (("check", "d", "--tape"), "--tape belongs to data export"),
         (("import", "d", "f", "--sandbox", "a"), "--sandbox belongs to data export and data remove"),
         (("remove", "d"), "data remove needs --sandbox ID"),
         (("remove", "d", "f", "--sandbox", "a"), "takes DIR and no FILE"),

@@ -240,7 +240,7 @@ def test_sign_prints_a_body_with_control_characters_as_its_octal_bytes(tmp_path:
         ("product", "FP", UNSAFE.replace(chr(0), "")),
         ("trigger", "balance.added", UNSAFE),
         ("rule", "add", "payments", UNSAFE.replace(chr(0), "")),
-        ("rule", "add", "payments", "--file", UNSAFE),
+        ("rule", "add", "payments", "--file", UNSAFE.replace(chr(0), "")),
         ("sandbox", "new", f"{UNSAFE.replace(chr(0), '')}.yaml"),
         ("mark", "add", UNSAFE),
         ("mark", "rm", UNSAFE),

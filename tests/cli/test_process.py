@@ -7,7 +7,6 @@ import logging
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import Any
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -15,7 +14,8 @@ from urllib.request import urlopen
 import pytest
 
 from simulator.app import App, build_app
-from simulator.cli.process import LOGGERS, AsJson, WithoutSecrets, hide_secrets
+from simulator.cli import process
+from simulator.cli.process import LogFormat, hide_secrets, log_as_json
 from simulator.cli.server import Running, prepare
 from simulator.cli.server_flags import ServerFlags
 from simulator.options import Options
@@ -25,45 +25,48 @@ from tests.support.processes import ROOT
 TOKEN = "control-token-0123456789"
 
 
+class Log:
+    """What the log of the process writes, in a logger of its own."""
+
+    def __init__(self) -> None:
+        self.stream = io.StringIO()
+        self._handler = logging.StreamHandler(self.stream)
+        assert logging.lastResort is not None
+        self._handler.setFormatter(logging.lastResort.formatter)
+        self.logger = logging.Logger("simulator.test")
+        self.logger.addHandler(self._handler)
+
+
 @pytest.fixture
-def app() -> Iterator[App]:
-    """An application whose secrets the loggers hide."""
+def app(monkeypatch: pytest.MonkeyPatch) -> App:
+    """An application whose secrets the log hides."""
+    monkeypatch.setattr(process, "_LOG_FORMAT", LogFormat())
+    monkeypatch.setattr(logging.lastResort, "formatter", None)
     made = build_app(Options(control_token=TOKEN))
     hide_secrets(lambda: made.sandboxes.secrets)
-    yield made
-    for name in LOGGERS:
-        logger = logging.getLogger(name)
-        logger.filters[:] = [each for each in logger.filters if not isinstance(each, WithoutSecrets)]
+    return made
 
 
-def test_every_logger_of_the_program_is_masked() -> None:
-    texts = {path: path.read_text("utf-8") for path in (ROOT / "simulator").rglob("*.py")}
-    ours = {path for path, text in texts.items() if "getLogger(__name__)" in text}
-    assert ours
-    assert {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in ours} <= set(LOGGERS)
-
-
-@pytest.mark.parametrize("name", LOGGERS)
-def test_a_traceback_and_a_message_are_masked(app: App, name: str) -> None:
+def test_a_traceback_and_a_message_are_masked(app: App) -> None:
     secret = next(iter(app.sandboxes.get("default").core.state.resellers.values())).keys[0].secret
-    stream = io.StringIO()
-    logger, handler = logging.getLogger(name), logging.StreamHandler(stream)
-    logger.addHandler(handler)
+    log = Log()
     try:
-        raise KeyError(f"{secret} \x1b[2J\u202e {TOKEN}")
+        try:
+            raise ValueError(f"the cause has {secret}")
+        except ValueError as cause:
+            raise KeyError(f"{secret} \x1b[2J\u202e {TOKEN}") from cause
     except KeyError as error:
-        logger.error("failed for %s and %s\x1b of %s", secret, TOKEN, "http://ann:hunter2@host/", exc_info=error)
-    finally:
-        logger.removeHandler(handler)
-    printed = stream.getvalue()
+        log.logger.error("failed for %s and %s\x1b of %s", secret, TOKEN, "http://ann:hunter2@host/", exc_info=error)
+    printed = log.stream.getvalue()
     assert "Traceback" in printed
+    assert f"ValueError: the cause has {MASKED}" in printed
     assert f"failed for {MASKED} and {MASKED}\\x1b" in printed
     for hostile in (secret, TOKEN, "\x1b", "\u202e", "hunter2"):
         assert hostile not in printed
 
 
 def test_a_server_that_was_made_from_flags_hides_its_secrets(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    app: App, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     flags: dict[str, Any] = dict.fromkeys(ServerFlags._fields)
     flags |= {"scenario": "default", "host": "127.0.0.1", "port": 0, "allow_host": (), "control_token": TOKEN}
@@ -86,36 +89,37 @@ def test_a_server_that_was_made_from_flags_hides_its_secrets(
     monkeypatch.setattr(App, "_answer", fails)
     prepare(ServerFlags(**flags), on_ready).server.run()
     secret = served[0].resellers()[0]["api_secret"]
-    assert f"KeyError: '{MASKED} {MASKED}'" in caplog.text
-    assert TOKEN not in caplog.text
-    assert secret not in caplog.text
+    log = Log()
+    for record in caplog.records:
+        log.logger.handle(record)
+    printed = log.stream.getvalue()
+    assert f"KeyError: '{MASKED} {MASKED}'" in printed
+    assert TOKEN not in printed
+    assert secret not in printed
 
 
 def test_a_later_server_takes_an_earlier_ones_place(app: App) -> None:
     hide_secrets(lambda: ())
-    for name in LOGGERS:
-        assert sum(isinstance(each, WithoutSecrets) for each in logging.getLogger(name).filters) == 1
+    log = Log()
+    log.logger.error(TOKEN)
+    assert log.stream.getvalue() == f"{TOKEN}\n"
 
 
 def test_as_json_every_record_is_a_single_line(app: App) -> None:
-    stream = io.StringIO()
-    logger, handler = logging.getLogger(LOGGERS[0]), logging.StreamHandler(stream)
-    handler.setFormatter(AsJson())
-    logger.addHandler(handler)
+    log_as_json()
+    log = Log()
     try:
-        logger.warning("two\nlines of %s and %s", "\u202e", TOKEN)
+        log.logger.warning("two\nlines of %s and %s", "\u202e", TOKEN)
         raise KeyError(TOKEN)
     except KeyError as error:
-        logger.error("failed", exc_info=error)
-    finally:
-        logger.removeHandler(handler)
-    told, failed = map(json.loads, stream.getvalue().splitlines())
+        log.logger.error("failed", exc_info=error)
+    told, failed = map(json.loads, log.stream.getvalue().splitlines())
     assert list(told) == ["kind", "wall", "level", "logger", "message"]
-    assert (told["kind"], told["level"], told["logger"]) == ("log", "warning", LOGGERS[0])
+    assert (told["kind"], told["level"], told["logger"]) == ("log", "warning", "simulator.test")
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", told["wall"])
     assert MASKED in told["message"]
     assert failed["traceback"].startswith("Traceback")
-    assert TOKEN not in stream.getvalue()
+    assert TOKEN not in log.stream.getvalue()
 
 
 def test_the_log_of_a_process_is_json_when_requested() -> None:

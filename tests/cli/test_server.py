@@ -14,8 +14,8 @@ import pytest
 from simulator.cli import banner
 from simulator.cli import server as server_module
 from simulator.cli.banner import page
-from simulator.cli.server import Running, of_one_command, options_of, prepare
-from simulator.cli.server_flags import ServerFlags
+from simulator.cli.server import Running, prepare
+from simulator.cli.server_flags import ServerFlags, of_one_command, options_of
 from simulator.cli.usage import CannotStart
 from simulator.cli.values import TokenFile
 from simulator.persistence.restoration import CannotResume, Restorer

@@ -30,7 +30,7 @@ def variables() -> dict[str, str]:
         if isinstance(parameter, Option) and parameter.hidden:
             continue
         given = parameter.envvar or (
-            parameter.allow_from_autoenv and isinstance(parameter, Option) and f"{VARIABLES}_{parameter.name}".upper()
+            isinstance(parameter, Option) and parameter.allow_from_autoenv and f"{VARIABLES}_{parameter.name}".upper()
         )
         assert given, f"{parameter.name} has no variable"
         found["SCENARIO" if isinstance(parameter, Argument) else parameter.opts[0]] = str(given)

@@ -43,7 +43,7 @@ def test_verbs_flags_scenarios_files_and_ids_are_completed(name: str, tmp_path: 
             "serve min": "serve mine.yaml ",
             "serve pyp": "serve pyp",
             "check min": "check mine.yaml ",
-            "check not": "check not",
+            "check not": "check notes.txt ",
             "assumptions failed-w": "assumptions failed-wallet ",
             "serve --clock man": "serve --clock manual ",
             "call GET /v2/netw": "call GET /v2/networkstatus ",

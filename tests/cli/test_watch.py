@@ -68,7 +68,7 @@ def attempt(n: int, **fields: object) -> bytes:
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(control_module, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(control_module, "PAUSES", 1)
     monkeypatch.setattr(control_module, "PAUSE_S", 0.0)
 
 

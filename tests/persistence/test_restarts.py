@@ -212,14 +212,14 @@ FLAGS: dict[str, Any] = {"seed": 7, "mode": "xN", "rate": 60.0, "start": MORNING
     [
         ({}, []),
         (dict.fromkeys(FLAGS), []),
-        ({"seed": 8}, ["--seed: ignored, since {} has the sandbox default already, with its own"]),
-        ({"start": EVENING}, ["--start: ignored, since {} has the sandbox default already, with its own"]),
-        ({"callback": "inbox:b"}, ["--callback: ignored, since {} has the sandbox default already, with its own"]),
+        ({"seed": 8}, ["--seed: ignored, since {} has the sandbox default already"]),
+        ({"start": EVENING}, ["--start: ignored, since {} has the sandbox default already"]),
+        ({"callback": "inbox:b"}, ["--callback: ignored, since {} has the sandbox default already"]),
         (
             {"seed": 8, "mode": "manual", "rate": None},
-            ["--seed, --clock: ignored, since {} has the sandbox default already, with its own of each"],
+            ["--seed, --clock: ignored, since {} has the sandbox default already"],
         ),
-        ({"rate": 61.0}, ["--clock: ignored, since {} has the sandbox default already, with its own"]),
+        ({"rate": 61.0}, ["--clock: ignored, since {} has the sandbox default already"]),
     ],
 )
 def test_flags_that_a_sandbox_of_the_folder_ignores_are_reported(
