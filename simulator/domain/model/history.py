@@ -87,12 +87,11 @@ class DatedRecords(Generic[Record, Kind]):
         for of_day in days:
             for kind in filter(wants, of_day):
                 totals[kind].add(of_day[kind].count, of_day[kind].amount, of_day[kind].price)
-        count = sum(total.count for total in totals.values())
-        in_order = map(self.records.__getitem__, places[::-1] if newest_first else places)
-        if offset >= count:
-            return [], totals
-        matching = in_order if count == len(places) else (one for one in in_order if wants(self._kind_of(one)))
-        return list(islice(matching, offset, offset + limit)), totals
+        count, in_order = sum(total.count for total in totals.values()), places[::-1] if newest_first else places
+        if count == len(places):
+            return [self.records[place] for place in in_order[offset : offset + limit]], totals
+        found = filter(lambda one: wants(self._kind_of(one)), map(self.records.__getitem__, in_order))
+        return list(islice(found, offset, offset + limit)) if offset < count else [], totals
 
 
 class HistoryStatus(IntEnum):
