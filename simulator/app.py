@@ -37,8 +37,8 @@ from simulator.server.responder import PendingAnswer, responder_of
 if TYPE_CHECKING:
     from simulator.control.access import Token
     from simulator.control.app import ControlApp
+    from simulator.persistence.data_folder import DataFolder
     from simulator.persistence.replay.rebuilding import Surroundings
-    from simulator.persistence.storage import OpenStore
     from simulator.postgres.cluster import Cluster
     from simulator.postgres.routing import Router
 
@@ -79,11 +79,11 @@ class App(Starlette):
         self._proxy_prefix = prefix = ProxyPrefix(options.trusted_forwarders, options.root_path)
         clients = ClientResolver(options.trust_forwarded, prefix.proxies, is_tls=options.is_tls)
         self._pipeline = Pipeline(routes(), clients)
-        self.replayer = RequestReplayer(Pipeline(routes()))
+        self.replayer = RequestReplayer()
         self._control: ControlApp | None = None
         self._is_started = False
         self.operations = Operations(REFUSED)
-        self.store: OpenStore | None = None
+        self.store: DataFolder | Cluster | None = None
         self.tokens: tuple[Token, ...] = ()  # of the control API, besides the control token
 
     # Requests of the reseller API

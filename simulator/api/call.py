@@ -88,8 +88,8 @@ class ClientConnection(Protocol):
 class ApiRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An incoming request. Header names are in lower case; `by_name` has the last of repeated headers. `client` is the
     socket's address. `body` is None when it must be awaited from `receive`, the ASGI callable. `target` and `replay_of`
-    are as in `Exchange`. `verdict` is the tape's, on a signature that cannot be verified again. `is_replay` marks a
-    request that is already on a tape, whose record has the `scheme`."""
+    are as in `Exchange`. `verdict` is the tape's, on a signature that cannot be verified again. `recorded` is the
+    record of a request that is already on a tape, which has the `scheme`."""
 
     method: str
     query: bytes
@@ -101,7 +101,7 @@ class ApiRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     target: bytes = b""
     replay_of: int = 0
     verdict: "SignatureVerdict | None" = None
-    is_replay: bool = False
+    recorded: Exchange | None = None
     scheme: str = ""
     source: "ClientConnection | None" = None
 
@@ -208,6 +208,9 @@ class ApiCall(msgspec.Struct, kw_only=True, gc=False):
         except BodyIncomplete as end:
             await self._resume(end.how)
             raise
+        except Exception:  # our mistake: the request continues on the tape, too
+            await self._resume(Resumption.READY)
+            raise
         times = await self._resume(result if isinstance(result, Resumption) else Resumption.READY)
         if not keeps_time:
             self.now, self.wall = times
@@ -219,10 +222,12 @@ class ApiCall(msgspec.Struct, kw_only=True, gc=False):
         sandbox = self.sandbox
         wall = sandbox.clock.wall()
         now = sandbox.clock.at(wall)
-        if not self.is_lost and not sandbox.driver.catch_up(now):
-            await sandbox.driver.settle(now)
-        if self.tape is sandbox.tape and not sandbox.is_closed:
-            self.tape.add(RequestResumed(self.exchange, now, wall, how))
+        try:
+            if not self.is_lost and not sandbox.driver.catch_up(now):
+                await sandbox.driver.settle(now)
+        finally:
+            if self.tape is sandbox.tape and not sandbox.is_closed:
+                self.tape.add(RequestResumed(self.exchange, now, wall, how))
         return now, wall
 
     @property

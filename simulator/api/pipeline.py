@@ -73,7 +73,7 @@ class Pipeline:
         if not sandbox.driver.catch_up(now):
             now = await sandbox.settle(now)
         call = self._read_head(sandbox, path, request, prefix, now, wall)
-        if sandbox.spec.quotas is not NO_QUOTAS and not request.is_replay:
+        if sandbox.spec.quotas is not NO_QUOTAS and request.recorded is None:
             refusal = refusal_by_quota(sandbox, sandbox.spec.quotas, wall) or refusal
         needs_body = counters.needs_bodies or (url_sandbox is not None and url_sandbox.counters.needs_bodies)
         reply, content = await self._reply(call, refusal, needs_body)

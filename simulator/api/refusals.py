@@ -15,7 +15,7 @@ from simulator.domain.model.likeness import nearest
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.queries import not_on_sale
 from simulator.redaction import Secrets, redact, redact_urls
-from simulator.runtime.journal import Exchange
+from simulator.runtime.journal import UNEXPECTED, Exchange
 from simulator.runtime.operations import report
 from simulator.shortened import shortened
 from simulator.wire import error_bodies
@@ -263,7 +263,13 @@ def lost_sandbox(call: ApiCall) -> Reply:
 
 
 def failed(call: ApiCall, error: Exception) -> Reply:
-    """Return 500 for an unexpected exception, and log it."""
+    """Return 500 for an unexpected exception, and log it. A replay repeats the recorded answer, since the place of the
+    exception is another one in another version."""
+    recorded = call.request.recorded
+    if recorded is not None and recorded.error == UNEXPECTED:
+        for name in ("error", "diagnosis", "told", "rule", "refid", "trxid"):
+            setattr(call.exchange, name, getattr(recorded, name))
+        return Reply(recorded.status, recorded.content)
     diagnosis = f"a mistake of the simulator, please report it: {report(error, 'a request')}"
     text = "An internal error occurred; the server's log has the stack. The request may have been carried out."
     return refuse(call, 500, "unexpected", text, diagnosis)

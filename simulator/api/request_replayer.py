@@ -4,13 +4,16 @@ from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from simulator.api import refusals
 from simulator.api.authentication import UNREAD_REFUSALS, Refuse
 from simulator.api.call import ApiCall, ApiRequest, BodyTooLarge, EncodedReply, Reply, SignatureVerdict
 from simulator.api.pipeline import Pipeline
+from simulator.api.routes import routes
 from simulator.auth.signature import Denied
 from simulator.persistence.tape.entries import Resumption
-from simulator.runtime.journal import Exchange
+from simulator.runtime.journal import UNEXPECTED, Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import DEFAULT
 
@@ -19,11 +22,23 @@ UNKNOWN_SANDBOX = "unknown_sandbox"
 BY_SECRET = ("invalid_signature", "decryption_error")
 
 
-class RequestReplayer:
-    """A replayer of recorded requests through the pipeline, with the client's recorded address."""
+class FailedAsRecorded(Exception):
+    """The handler of a request failed on the tape."""
 
-    def __init__(self, pipeline: Pipeline) -> None:
-        self._pipeline = pipeline
+
+class RequestReplayer:
+    """A replayer of recorded requests through a pipeline, with the client's recorded address."""
+
+    def __init__(self) -> None:
+        self._pipeline = Pipeline(
+            {
+                path: {
+                    method: msgspec.structs.replace(endpoint, handle=partial(_handle_as_recorded, endpoint.handle))
+                    for method, endpoint in methods.items()
+                }
+                for path, methods in routes().items()
+            }
+        )
 
     def __call__(
         self,
@@ -40,6 +55,8 @@ class RequestReplayer:
 
         async def receive() -> dict[str, Any]:
             match await wait():
+                case Resumption.READY if recorded.error == UNEXPECTED and not recorded.body:
+                    raise FailedAsRecorded
                 case Resumption.TOO_LARGE:
                     raise BodyTooLarge
                 case Resumption.GONE:
@@ -58,7 +75,7 @@ class RequestReplayer:
             target=recorded.target,
             replay_of=recorded.replay_of,
             verdict=_verdict(recorded) if is_masked else None,
-            is_replay=True,
+            recorded=recorded,
             scheme=recorded.scheme,
         )
         refusal: Refuse | None = None
@@ -88,6 +105,17 @@ class RequestReplayer:
         url_sandbox = None if sandbox is recorded_by else recorded_by
         status, lines, _, _ = await self._pipeline.answer(sandbox, recorded.path, request, prefix, url_sandbox)
         return status, lines
+
+
+def _handle_as_recorded(handle: Callable[[ApiCall], Reply], call: ApiCall) -> Reply:
+    """Execute a request. If it failed on the tape, it fails: after it was executed if it had a transaction, and before
+    that otherwise, as it had changed nothing."""
+    recorded = call.request.recorded
+    if recorded is None or recorded.error != UNEXPECTED:
+        return handle(call)
+    if recorded.trxid:
+        handle(call)
+    raise FailedAsRecorded
 
 
 def _verdict(recorded: Exchange) -> SignatureVerdict:

@@ -11,9 +11,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from simulator import __version__
-from simulator.api.pipeline import Pipeline
 from simulator.api.request_replayer import RequestReplayer
-from simulator.api.routes import routes
 from simulator.cli.output import echo, print_to_stderr
 from simulator.cli.reports.judge import SECRET_MODE
 from simulator.cli.usage import CannotStart
@@ -163,4 +161,4 @@ def _tape(reader: Reader, sandbox: str, *, shows_secrets: bool) -> Iterable[byte
 
 
 def _replayer() -> RequestReplayer:
-    return RequestReplayer(Pipeline(routes()))
+    return RequestReplayer()

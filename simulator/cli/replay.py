@@ -8,9 +8,7 @@ from typing import Any
 import click
 
 from simulator import __version__
-from simulator.api.pipeline import Pipeline
 from simulator.api.request_replayer import RequestReplayer
-from simulator.api.routes import routes
 from simulator.cli import banner, values
 from simulator.cli.flags import own_option
 from simulator.cli.output import echo
@@ -32,9 +30,9 @@ from simulator.cli.usage import Refused, notify, verb, wrong_usage
 from simulator.cli.values import Whole
 from simulator.domain.errors import DomainError
 from simulator.domain.model.instants import Times, times_of
-from simulator.persistence.replay.head import beginning_of
 from simulator.persistence.replay.proof import compiler_for, prove
 from simulator.persistence.replay.rebuilding import nowhere, resume
+from simulator.persistence.replay.tape_writer import beginning_of
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.shortened import whole_line
 
@@ -148,7 +146,7 @@ def _replay(file: TapeFile, life: TapeLife, until: Until) -> bool:
     """Replay a tape and print the result. Return whether the replay agrees with the tape."""
     end = file.end_of(life, until)
     with _playing(file, life):
-        proof = prove(life.tape, RequestReplayer(Pipeline(routes())), nowhere(), end and end.n)
+        proof = prove(life.tape, RequestReplayer(), nowhere(), end and end.n)
         proof.player.end()
     if proof.difference is not None:
         echo(difference_lines(life, proof.difference))

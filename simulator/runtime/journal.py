@@ -136,6 +136,9 @@ class BoundedLog(Generic[Record]):
 # The estimated overhead of an exchange besides the bytes received and sent.
 _OVERHEAD_BYTES = 1000
 
+UNEXPECTED = "unexpected"
+"""The error of a request that met a mistake of the simulator."""
+
 
 class Exchange(Recorded, gc=False, kw_only=True):
     """A request and its answer, filled in by the pipeline and then stored in the journal.

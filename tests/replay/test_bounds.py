@@ -12,17 +12,14 @@ from typing import Any
 
 import pytest
 
-from simulator.api.pipeline import Pipeline
 from simulator.api.request_replayer import RequestReplayer
-from simulator.api.routes import routes
 from simulator.domain.errors import DomainError
-from simulator.persistence.replay import tape_reader
 from simulator.persistence.replay.codec import BadTape
-from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.proof import prove
 from simulator.persistence.replay.rebuilding import nowhere
 from simulator.persistence.replay.tape_reader import ReadTape, TooLargeFile, read_file, read_tapes
-from simulator.persistence.replay.tape_writer import tape_lines
+from simulator.persistence.replay.tape_writer import take_tape, tape_lines
+from simulator.persistence.tape.tape import TAPES_BYTES_MAX
 from simulator.scenario.reading.nodes import ScenarioError
 from tests.support.client import running
 from tests.support.taped_plays import FIRST, set_callback
@@ -78,7 +75,7 @@ def told(contents: Iterable[Any]) -> None:
     """Read and replay these lines, as `replay` does."""
     try:
         for tape in read_tapes(json.dumps(one).encode() + b"\n" for one in contents):
-            prove(tape, RequestReplayer(Pipeline(routes())), nowhere())
+            prove(tape, RequestReplayer(), nowhere())
     except (*REFUSED, *CANNOT_BE_PLAYED):
         pass
 
@@ -130,7 +127,7 @@ def refusal_of(contents: Iterable[Any]) -> str:
     """Why these lines cannot be read or played."""
     try:
         (tape,) = read(contents)
-        prove(tape, RequestReplayer(Pipeline(routes())), nowhere())
+        prove(tape, RequestReplayer(), nowhere())
     except BadTape as bad:
         return str(bad)
     except (*REFUSED, *CANNOT_BE_PLAYED) as error:
@@ -138,15 +135,15 @@ def refusal_of(contents: Iterable[Any]) -> str:
     return tape.damage
 
 
-def read(contents: Iterable[Any]) -> list[ReadTape]:
-    return list(read_tapes(json.dumps(one).encode() + b"\n" for one in contents))
+def read(contents: Iterable[Any], bytes_max: int = TAPES_BYTES_MAX) -> list[ReadTape]:
+    return list(read_tapes((json.dumps(one).encode() + b"\n" for one in contents), bytes_max))
 
 
 def test_an_unrecorded_request_differs(lines: list[Any]) -> None:
     place, found = next((n, one) for n, one in enumerate(lines) if one.get("method") == "GET")
     wrong = changed(found, ("answer", "owner"), "other")
     (tape,) = read_tapes(json.dumps(one).encode() + b"\n" for one in [*lines[:place], wrong, *lines[place + 1 :]])
-    difference = prove(tape, RequestReplayer(Pipeline(routes())), nowhere()).difference
+    difference = prove(tape, RequestReplayer(), nowhere()).difference
     assert difference is not None
     assert (difference.entry, difference.replayed) == (place, "nobody recorded it")
 
@@ -165,21 +162,17 @@ def test_a_small_file_that_is_a_large_one_takes_little(lines: list[Any], tmp_pat
         tracemalloc.stop()
 
 
-def test_all_that_is_read_of_a_file_is_bounded(lines: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tape_reader, "FILE_BYTES_MAX", 1_000_000)
+def test_all_that_is_read_of_a_file_is_bounded(lines: list[Any]) -> None:
     content = [json.dumps(one).encode() + b"\n" for one in lines]
     with pytest.raises(TooLargeFile, match="would take more than 1000000 bytes of memory, which is the limit"):
-        list(read_tapes(content * 100))
+        list(read_tapes(content * 100, 1_000_000))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("filling", ["[]", "{}", "1e0", '{"a":1e0}', "[[[1e0]]]", '"ab"', f'"\U0001f600{"a" * 40}"'])
 @pytest.mark.parametrize("is_head", [True, False])
-def test_a_document_counts_as_what_it_becomes(
-    lines: list[Any], monkeypatch: pytest.MonkeyPatch, filling: str, is_head: bool
-) -> None:
+def test_a_document_counts_as_what_it_becomes(lines: list[Any], filling: str, is_head: bool) -> None:
     """Whatever it is filled with, reading it takes no more than is counted, or it is not read."""
-    monkeypatch.setattr(tape_reader, "FILE_BYTES_MAX", 20_000_000)
     document = f'{{"x":[{",".join([filling] * 30_000)}],"n":%d}}'
     head = json.dumps(lines[0] | {"scenario": 0, "entries": 0 if is_head else 50}) + "\n"
     rule = json.dumps({"entry": "command", "now": lines[0]["started"], "command": RULE}) + "\n"
@@ -193,18 +186,15 @@ def test_a_document_counts_as_what_it_becomes(
     tracemalloc.start()
     try:
         with pytest.raises(TooLargeFile):
-            list(read_tapes(encoded))
+            list(read_tapes(encoded, 20_000_000))
         assert tracemalloc.get_traced_memory()[1] < 25_000_000
     finally:
         tracemalloc.stop()
 
 
-def test_lives_that_began_alike_share_their_scenario_and_are_bounded_in_memory(
-    lines: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tape_reader, "FILE_BYTES_MAX", 1_000_000)
+def test_lives_that_began_alike_share_their_scenario_and_are_bounded_in_memory(lines: list[Any]) -> None:
     life = [lines[0] | {"entries": 0}, {"end": 0}]
-    first, _, third = read(life * 3)
+    first, _, third = read(life * 3, 2_000_000)
     assert third.head.scenario is first.head.scenario
-    with pytest.raises(TooLargeFile, match="would take more than 1000000 bytes of memory, which is the limit"):
-        read(life * 250)
+    with pytest.raises(TooLargeFile, match="would take more than 2000000 bytes of memory, which is the limit"):
+        read(life * 600, 2_000_000)

@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from simulator.domain.model.delivery_attempts import OutgoingRequest
-from simulator.persistence.tape.entries import AttemptSent, CommandApplied, Due, Entry
+from simulator.persistence.tape.entries import AttemptSent, Due
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 
@@ -61,17 +61,6 @@ def unbegun(live: LiveSandbox) -> Due:
     """Return the attempts of a sandbox that are due and wait for their turn."""
     sends = live.core.state.in_flight.values()
     return tuple((one.job.id, one.attempt.number) for one in sends if not live.courier.sent.is_begun(one.job.id))
-
-
-def unbegun_of(entries: Iterable[Entry]) -> Due:
-    """Return the attempts that are due and have not begun, from the entries of a whole tape."""
-    due: dict[str, int] = {}
-    for one in entries:
-        if isinstance(one, CommandApplied):
-            due.update(one.due)
-        elif isinstance(one, AttemptSent):
-            due.pop(one.job, None)
-    return tuple(due.items())
 
 
 def of_due(entry: int, recorded: Due, replayed: Due) -> Difference | None:

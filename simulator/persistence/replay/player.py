@@ -40,7 +40,7 @@ from simulator.persistence.tape.entries import (
 )
 from simulator.runtime.clock import Clock, effective_rate
 from simulator.runtime.command_log import SCENARIO, answer_text, due_of, refusal_text
-from simulator.runtime.journal import Exchange
+from simulator.runtime.journal import UNEXPECTED, Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.traces import trace_from
 from simulator.scenario.build import ScenarioCompiler
@@ -125,7 +125,6 @@ class Player:
         self._elsewhere: LiveSandbox | None = None
         self._waiting: dict[int, tuple[Answering, Exchange]] = {}
         self._set_to = EARLIEST  # the time to which the clock was set last
-        self._has_answers = False  # an earlier version recorded none, for whole tapes or up to an upgrade
         self._unanswered: dict[int, tuple[Exchange, Exchange]] = {}  # by the id of the first, with what was replayed
         live.sleep = _sleep
         live.holds.pause = _wait
@@ -210,7 +209,8 @@ class Player:
         return None
 
     def _compare_with(self, recorded: Exchange, replayed: Exchange) -> Difference | None:
-        if found := of_requests(self.place, recorded, replayed):
+        found = of_requests(self.place, recorded, replayed)
+        if found is not None and recorded.error != UNEXPECTED:  # that was a mistake of the version that recorded it
             return found
         replayed.duration_us = recorded.duration_us
         return None
@@ -250,7 +250,6 @@ class Player:
         elif self._set_to > entry.now:
             text = f"not before {self._set_to.isoformat()}"
             return Difference(self.place, f"{type(command).__name__}: now", entry.now, text)
-        self._has_answers |= bool(entry.answer)
         try:
             answer = self.live.enter(command, entry.now, trace_from(entry.trace))
         except DomainError as error:
@@ -266,11 +265,9 @@ class Player:
         return None if isinstance(command, EndAttempt) else self._of_answer(entry, answer_text(answer))
 
     def _of_answer(self, entry: CommandApplied, replayed: str) -> Difference | None:
-        """Return the difference between the answers to a command, if any; up to the first answer a tape may lack
-        them."""
-        if not self._has_answers:
-            return None
-        return of_value(self.place, f"{type(entry.command).__name__}: answer", entry.answer, replayed)
+        """Return the difference between the answers to a command, if any. Older tapes have none."""
+        what = f"{type(entry.command).__name__}: answer"
+        return of_value(self.place, what, entry.answer, replayed) if entry.answer else None
 
     def _attempt(self, entry: AttemptSent) -> Difference | None:
         live = self.live
