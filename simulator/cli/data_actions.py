@@ -18,13 +18,12 @@ from simulator.cli.usage import CannotStart
 from simulator.cli.values import is_database
 from simulator.persistence.database import refuse_no_store
 from simulator.persistence.errors import Damaged, StoreError
-from simulator.persistence.maintenance import back_up, check, compact
+from simulator.persistence.maintenance import back_up, check, compact, export_sandbox, exported_reader, import_sandbox
 from simulator.persistence.reader import Reader, folder_reader
 from simulator.persistence.replay.tape_redaction import CannotMask, lines_without_secrets
 from simulator.persistence.replay.tape_writer import packed, tape_lines
 from simulator.persistence.restoration import kept_tape, obstacles
 from simulator.persistence.store import Store
-from simulator.persistence.transfer import export_sandbox, exported_reader, import_sandbox
 from simulator.runtime.sandboxes import is_sandbox_id
 from simulator.shortened import whole_line
 

@@ -6,7 +6,6 @@ from io import BytesIO
 from time import monotonic
 from typing import Any, Final
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -16,11 +15,10 @@ from simulator.control.filters import query_of, refuse_other_parameters
 from simulator.control.http import InvalidInput, base_url, body_of, parse_times, reply, sandboxes_of
 from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
 from simulator.persistence.replay.codec import BadTape
-from simulator.persistence.replay.head import TakenTape, take_tape
 from simulator.persistence.replay.rebuilding import load_whole_tape
 from simulator.persistence.replay.tape_reader import ReadTape, lines_of, read_tapes
 from simulator.persistence.replay.tape_redaction import CannotMask, lines_in_steps
-from simulator.persistence.replay.tape_writer import packed, tape_lines
+from simulator.persistence.replay.tape_writer import TakenTape, packed, take_tape, tape_lines
 from simulator.persistence.rewinding import Asked, Rewinder, refuse_lost
 from simulator.redaction import Secrets
 from simulator.runtime.background import in_background, place
@@ -117,7 +115,7 @@ async def begin(request: Request, content: bytes, wanted: Mapping[str, Any], id_
 
 def _chosen(content: bytes, sandbox: str | None, life: int | None) -> ReadTape:
     """Return a tape of a file, the last tape of the sandbox if no life is named. Raises `BadTape`."""
-    tapes = list(read_tapes(lines_of(BytesIO(content)), READ_BYTES_MAX))
+    tapes = list(read_tapes(lines_of(BytesIO(content), READ_BYTES_MAX), READ_BYTES_MAX))
     names = list(dict.fromkeys(tape.head.sandbox for tape in tapes))
     if sandbox is None and len(names) > 1:
         raise BadTape(f"the file has the tapes of {', '.join(names)}: name one of them as the sandbox")
@@ -153,8 +151,8 @@ async def show(request: Request, live: LiveSandbox) -> Response:
 def _with_secrets(tape: TakenTape) -> Iterator[bytes]:
     """Yield the lines of a tape with the secrets of its sandbox, but never with the server's: raises `Conflict` when
     the sandbox received a secret of the server."""
-    of_server = Secrets((*tape.head.hidden, *tape.server))
-    for line in tape_lines(tape._replace(head=msgspec.structs.replace(tape.head, hidden=()))):
+    of_server = Secrets(tape.server)
+    for line in tape_lines(tape):
         if any(of_server.spans(line)):
             text = "this sandbox received a token of the control API, which is never shown; ask without ?secrets=shown"
             raise Conflict("cannot_show", text)

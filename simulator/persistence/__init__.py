@@ -15,7 +15,7 @@ answer, callback and webhook. So a sandbox needs only its inputs:
   moment. Both replay from the nearest snapshot, while the original continues. A sandbox that begins from a tape file
   is created like a fork.
 - The `store` keeps lives in an SQLite database in WAL mode. SQLite recovers it after a kill; each row has a checksum.
-  The room `postgres` keeps them in PostgreSQL instead, by the interface `storage`.
+  The room `postgres` keeps them in PostgreSQL instead, by the interface `Storage`.
 - A `commit` writes all results of a turn of the event loop in a single transaction. Answers, callbacks and events
   leave only after it: all data that a client has seen is on the disk. After a failed commit nothing leaves any more.
 - `retention` drops the entries that no rewind can reach, and the oldest entries above 512 MiB of a life.

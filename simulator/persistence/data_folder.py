@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from simulator import __version__
 from simulator.domain.errors import DomainError
@@ -14,7 +14,6 @@ from simulator.persistence.replay.player import RequestReplay
 from simulator.persistence.replay.rebuilding import Surroundings, resume_after_restart
 from simulator.persistence.restoration import CannotResume, Restorer
 from simulator.persistence.snapshot_schedule import SnapshotSchedule
-from simulator.persistence.storage import OpenStore
 from simulator.persistence.store import Durability, Store
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
@@ -28,7 +27,7 @@ class Application(Protocol):
     sandboxes: Sandboxes
     scenario: Scenario
     wall: Wall
-    store: OpenStore | None
+    store: Any
 
     @property
     def replayer(self) -> RequestReplay: ...
@@ -75,7 +74,7 @@ class DataFolder:
                 found = restorer.restore(life)
             except CannotResume as error:
                 raise CannotResume(f"{self.path}: {error}") from None
-            keeper.follow(found.player.live, found.last_serial)
+            keeper.follow(found.player.live)
             app.sandboxes.adopt(resume_after_restart(found.player, app.wall, found.left_at))
             self.sandboxes.append(life.sandbox)
             for line in found.passed_over:

@@ -12,21 +12,41 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Final
 
-from simulator.persistence.errors import RESTORE, Damaged, InUse, Newer, Unusable, code_of, reading_errors
-from simulator.persistence.schema import APPLICATION_ID, DATABASE, FORMAT, connect, create_tables, tables_of
+from simulator.persistence.errors import RESTORE, Damaged, Unusable, code_of, reading_errors
+from simulator.persistence.schema import (
+    APPLICATION_ID,
+    DATABASE,
+    ENTRY_SUM,
+    FORMAT,
+    LIFE_SHIFT,
+    LIFE_SUM,
+    MARK_SUM,
+    connect,
+    create_tables,
+)
 
 OWNER: Final = "owner.sqlite3"
 FORMER_LOCK: Final = "lock"  # of format 1
 _OURS: Final = {FORMER_LOCK, *(name + end for name in (DATABASE, OWNER) for end in ("", "-wal", "-shm", "-journal"))}
 
+_FORMER_DAMAGE: Final = """
+SELECT 'the head of ' || sandbox FROM lives WHERE state = 1 AND crc IS NOT checksum(head)
+UNION ALL SELECT 'an entry' FROM entries WHERE crc IS NOT checksum(data)
+"""
+_CONVERSION: Final = f"""
+INSERT INTO lives SELECT id, sandbox, floor, floor_bytes, {LIFE_SUM}, head FROM former_lives WHERE state = 1;
+INSERT INTO marks SELECT life, name, n, {MARK_SUM}, note FROM former_marks WHERE life IN (SELECT id FROM lives);
+INSERT INTO entries SELECT e.id, at_us, bytes_up_to, {ENTRY_SUM.replace("entries.", "e.")}, data
+    FROM former_entries e JOIN lives ON lives.id = e.id >> {LIFE_SHIFT};
+"""
+
 
 class Ownership:
     """The right to write into a folder, until `release` or the end of the process. `had_store` unless the folder is
-    new. Raises `InUse` and `Unusable`."""
+    new. Raises `Unusable`."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / OWNER
@@ -45,7 +65,7 @@ class Ownership:
             raise
 
     def announce(self) -> None:
-        """Write the name of the owner. Raises `InUse` and `Unusable`."""
+        """Write the name of the owner. Raises `Unusable`."""
         with reading_errors(self.path):
             now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
             self._db.execute("INSERT OR REPLACE INTO owner VALUES (1, ?, ?)", (os.getpid(), now))
@@ -62,7 +82,7 @@ class Ownership:
         except sqlite3.OperationalError as error:
             if code_of(error) != sqlite3.SQLITE_BUSY:
                 raise
-            raise InUse(f"{self.path.parent}: in use by {self._owner()}: stop it, or give another folder") from None
+            raise Unusable(f"{self.path.parent}: in use by {self._owner()}: stop it, or give another folder") from None
 
     def _owner(self) -> str:
         pid, since = self._db.execute("SELECT pid, since FROM owner").fetchone() or ("?", "a moment ago")
@@ -97,25 +117,45 @@ def create(path: Path, version: str, journal: str = "WAL") -> None:
 
 
 def format_of(db: sqlite3.Connection, path: Path) -> int:
-    """Return the format of a database, 0 for an empty database. Raises `Unusable`, `Newer` and `Damaged`."""
+    """Return the format of a database, 0 for an empty database. Raises `Unusable` and `Damaged`."""
     with reading_errors(path):
         (application,) = db.execute("PRAGMA application_id").fetchone()
         (found,) = db.execute("PRAGMA user_version").fetchone()
-        tables = tables_of(db)
-        if application == found == 0 and not tables:
+        if application == found == 0 and not db.execute("SELECT 1 FROM sqlite_schema").fetchall():
             return 0
         if application != APPLICATION_ID:
             raise Unusable(f"{path}: belongs to another program: give another folder")
         if found > FORMAT:
             writer = _writer(db)
-            raise Newer(
+            raise Unusable(
                 f"{path}: written by a newer reseller-sim{writer} (format {found}, known is {FORMAT}): use that one"
             )
-        if found == FORMAT and tables != _expected_tables():
-            raise Damaged(f"{path}: does not have the tables of a data folder: {RESTORE}")
         if found < 1:
             raise Damaged(f"{path}: has format {found}, which never was: {RESTORE}")
         return int(found)
+
+
+def convert_format_1(path: Path, version: str) -> None:
+    """Convert a database of format 1, where only some rows had a checksum, in a single transaction. It drops the
+    snapshots; the next start replays the tape once. Raises `Unusable` and `Damaged`, without any change."""
+    with reading_errors(path), closing(connect(path)) as db, db:
+        db.execute("BEGIN EXCLUSIVE")
+        for query in ("PRAGMA integrity_check(1)", _FORMER_DAMAGE):
+            row = db.execute(query).fetchone()
+            if row is not None and row[0] != "ok":
+                raise Damaged(f"{path}: {row[0]} is damaged, so that the folder cannot be converted: {RESTORE}")
+        row = db.execute("SELECT sandbox FROM lives WHERE state = 1 AND floor > 0").fetchone()
+        if row is not None:
+            text = f"sandbox {row[0]!r} has dropped the beginning of its tape, and has snapshots of an earlier version"
+            raise Unusable(f"{path}: {text}: continue with that version, or give another folder")
+        names = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        for name in names:
+            db.execute(f"ALTER TABLE {name} RENAME TO former_{name}")
+        create_tables(db, version)
+        for statement in _CONVERSION.split(";"):
+            db.execute(statement)
+        for name in names:
+            db.execute(f"DROP TABLE former_{name}")
 
 
 @contextmanager
@@ -156,13 +196,6 @@ def reading_mode(path: Path) -> str:
     """Return the mode for opening a database that another process may have open. Without such a process, not even the
     shared-memory files of readers are created."""
     return "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "mode=ro&immutable=1"
-
-
-@cache
-def _expected_tables() -> set[tuple[str, str | None]]:
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
-        create_tables(db, "")
-        return tables_of(db)
 
 
 def _writer(db: sqlite3.Connection) -> str:

@@ -1,15 +1,11 @@
 """Errors of a data folder or of PostgreSQL. The message is a single line: what is wrong, where, and what to do.
 
 StoreError
- ├─ InUse           another process owns the folder
- ├─ Unusable        the folder cannot hold sandboxes, or holds something else
- ├─ Newer           a newer reseller-sim wrote it
+ ├─ Unusable        the folder cannot be used: it is another's, in use, newer, or has a sandbox of this name already
  ├─ Damaged         its data was lost or changed
  ├─ WriteFailed     a commit failed; it is rolled back, and no other commit follows
  ├─ LeaseLost       another server owns the sandboxes now
- ├─ Closed          the store was closed
- ├─ NoSandbox       it has no sandbox of this name, or not the requested entries or snapshot
- └─ SandboxExists   it has a sandbox of this name already
+ └─ NoSandbox       it has no sandbox of this name, or not the requested entries or snapshot
 """
 
 import sqlite3
@@ -27,16 +23,8 @@ class StoreError(Exception):
     """The base class."""
 
 
-class InUse(StoreError):
-    """The folder has an owner."""
-
-
 class Unusable(StoreError):
-    """There is no store in the folder, and none can be created there."""
-
-
-class Newer(StoreError):
-    """The format is one that this program does not know yet."""
+    """Nothing was changed; the message says what else to use."""
 
 
 class Damaged(StoreError):
@@ -44,23 +32,15 @@ class Damaged(StoreError):
 
 
 class WriteFailed(StoreError):
-    """The disk is full or failed, or the files were removed."""
+    """The disk is full or failed, the files were removed, or the store was closed."""
 
 
 class LeaseLost(StoreError):
     """The lease of this server has ended, and another server may own its sandboxes."""
 
 
-class Closed(StoreError):
-    """The store accepts no more writes."""
-
-
 class NoSandbox(StoreError):
     """The sandbox, its life, its snapshot or its mark is not in the store."""
-
-
-class SandboxExists(StoreError):
-    """The sandbox already exists, and is not replaced."""
 
 
 def code_of(error: BaseException) -> int:
@@ -83,7 +63,7 @@ def reading_errors(path: object) -> Iterator[None]:
     try:
         yield
     except sqlite3.ProgrammingError:
-        raise Closed("the store is closed") from None
+        raise WriteFailed("the store is closed") from None
     except sqlite3.Error as error:
         if code_of(error) in _DAMAGED or not hasattr(error, "sqlite_errorcode"):
             raise Damaged(f"{path}: damaged ({error}): {RESTORE}") from None

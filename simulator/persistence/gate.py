@@ -1,18 +1,49 @@
-"""A gate for outgoing data, which opens when its inputs are durable: a single commit covers a turn of the event
-loop."""
+"""A gate for outgoing data, which opens when its inputs are durable: a single commit covers a turn of the event loop.
+
+`Storage` is the interface of a store: the folder of `store`, or the PostgreSQL of `simulator/postgres`. A store has the
+sandboxes that this server owns.
+"""
 
 import asyncio
+import logging
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
+from typing import Protocol
 
 from simulator.domain.model.delivery_attempts import AttemptResult, OutgoingRequest
 from simulator.persistence.errors import LeaseLost, StoreError, WriteFailed
-from simulator.persistence.storage import Storage, call_waiting
+from simulator.persistence.reader import Reader
+from simulator.persistence.writer import Writer
 from simulator.runtime.courier import Sender
 
 Act = Callable[[], None]
+Done = Callable[[StoreError | None], object]
+
+
+def call_waiting(act: Callable[[], object]) -> None:
+    """Call what waited for a commit, surviving its errors, since the others must be called, too: its event loop may be
+    closed by now."""
+    try:
+        act()
+    except Exception:
+        logging.getLogger(__name__).exception("what waited for a commit failed")
+
+
+class Storage(Protocol):
+    """An open store, which messages call `place`."""
+
+    place: str
+    writer: Writer
+    reader: Reader
+
+    def request_commit(self, done: Done) -> None:
+        """Commit everything queued so far, and call `done` with the error, or None when it is durable, in any thread
+        and in the order of the requests. After an error all later requests fail with it."""
+
+    def give_up(self, error: StoreError) -> None:
+        """Drop the incomplete queue and all later writes."""
 
 
 class Gate:

@@ -8,8 +8,9 @@ or replaced by another sandbox of its id.
 import asyncio
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import count
+from time import time_ns
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -17,11 +18,9 @@ import msgspec
 
 from simulator.domain.errors import Conflict
 from simulator.persistence.errors import StoreError
-from simulator.persistence.gate import Gate
+from simulator.persistence.gate import Gate, Storage
 from simulator.persistence.replay.codec import ANSWERED, BadTape, Numbers, answered_line, entry_line, written_line
-from simulator.persistence.replay.head import head_of
-from simulator.persistence.replay.tape_writer import entry_lines
-from simulator.persistence.storage import Storage
+from simulator.persistence.replay.tape_writer import entry_lines, head_of
 from simulator.persistence.tape.entries import Entry, Recorded, RequestBegan
 from simulator.persistence.tape.tape import Tape
 from simulator.persistence.writer import Life, Writer
@@ -43,22 +42,14 @@ class StoredMark(msgspec.Struct, frozen=True, gc=False):
     serial: int
 
 
-@dataclass(slots=True)
-class _Tracked:
-    """A stored life, its tape, and how many marks it has had."""
-
-    life: Life
-    tape: Tape
-    last_serial: int = 0
-
-
 class StoreKeeper(Keeper[LiveSandbox]):
     """A `Keeper` with a store. Its `gate` closes when something cannot be stored."""
 
     def __init__(self, store: Storage, gate: Gate) -> None:
         self._store = store
         self._gate = gate
-        self._tracked: dict[LiveSandbox, _Tracked] = {}
+        self._recorders: dict[LiveSandbox, Recorder] = {}
+        self._serials = count(time_ns())  # after those of earlier processes
         self._prepared: WeakKeyDictionary[LiveSandbox, tuple[Life, int]] = WeakKeyDictionary()
         """The lives of sandboxes that are about to begin, and how many entries of their tapes are written."""
 
@@ -75,19 +66,19 @@ class StoreKeeper(Keeper[LiveSandbox]):
             for mark in live.marks:
                 self._put(live, mark, mark.n)
 
-    def follow(self, live: LiveSandbox, last_serial: int = 0, tape: Tape | None = None) -> "Recorder":
-        """Record the later entries of a sandbox's tape, after the entries in the store; `last_serial` is the number of
-        its latest mark."""
+    def follow(self, live: LiveSandbox, tape: Tape | None = None) -> "Recorder":
+        """Record the later entries of a sandbox's tape, after the entries in the store."""
         self.leave(live)
-        life, own = self._store.writer.life_of(live.id), live.tape if tape is None else tape
-        tracked = _Tracked(life, own, last_serial)
-        self._tracked[live] = tracked
-        tracked.tape.recorder = recorder = Recorder(self._store.writer, tracked.life, self._gate, live)
+        tape = live.tape if tape is None else tape
+        recorder = Recorder(self._store.writer, self._store.writer.life_of(live.id), self._gate, live, tape)
+        self._recorders[live] = tape.recorder = recorder
         return recorder
 
     async def place_of(self, live: LiveSandbox, entries: int) -> StoredPlace:
         """See `Keeper`."""
-        life = self._of(live).life
+        if live not in self._recorders:
+            raise _not_kept(f"the store has no sandbox {live.id!r}")
+        life = self._recorders[live].life
         while True:
             floor = life.floor
             await self._gate.passed()
@@ -99,12 +90,12 @@ class StoreKeeper(Keeper[LiveSandbox]):
     def rewound(self, live: LiveSandbox, place: StoredPlace, tape: Tape, marks: Marks) -> None:
         """See `Keeper`."""
         with self._gate.whole():
-            tracked = self._tracked[live]
+            life = self._recorders[live].life
             self._store.writer.cut(live.id, place.line, place.bytes)
-            for name in tracked.life.marks.keys() - {mark.name for mark in marks}:
+            for name in life.marks.keys() - {mark.name for mark in marks}:
                 self._store.writer.drop_mark(live.id, name)
             live.clock.now()  # the time that the lines get
-            self.follow(live, tracked.last_serial, tape).add_all(tape.taken()[place.entries :])
+            self.follow(live, tape).add_all(tape.taken()[place.entries :])
 
     async def prepare(self, live: LiveSandbox) -> None:
         """Write the life of a rebuilt sandbox, a little per turn. It becomes valid when the sandbox begins."""
@@ -136,40 +127,31 @@ class StoreKeeper(Keeper[LiveSandbox]):
     def mark(self, live: LiveSandbox, mark: Mark) -> None:
         """See `Keeper`."""
         with self._gate.whole():
-            self._put(live, mark, self._tracked[live].life.n)
+            self._put(live, mark, self._recorders[live].life.n)
 
     def unmark(self, live: LiveSandbox, name: str) -> None:
         """See `Keeper`."""
         with self._gate.whole():
             self._store.writer.drop_mark(live.id, name)
 
-    def _of(self, live: LiveSandbox) -> _Tracked:
-        """Return the stored life of a sandbox. Raises `Conflict` when it is no longer stored."""
-        tracked = self._tracked.get(live)
-        if tracked is None:
-            raise _not_kept(f"the store has no sandbox {live.id!r}")
-        return tracked
-
     def _put(self, live: LiveSandbox, mark: Mark, line: int) -> None:
-        tracked = self._tracked[live]
-        tracked.last_serial += 1
-        note = msgspec.json.encode(StoredMark(mark, tracked.last_serial))
-        self._store.writer.put_mark(tracked.life, mark.name, line, note)
+        note = msgspec.json.encode(StoredMark(mark, next(self._serials)))
+        self._store.writer.put_mark(self._recorders[live].life, mark.name, line, note)
 
     def leave(self, live: LiveSandbox) -> None:
         """Stop recording the tape of a former life."""
-        before = self._tracked.pop(live, None)
+        before = self._recorders.pop(live, None)
         if before is not None:
             before.tape.recorder = None
 
 
 class Recorder:
-    """Writes the entries of `life` as lines of `replay/codec`, each with its wall time. A request that waits has a line
-    for its beginning, and a line for its answer. A failed write closes the gate."""
+    """Writes the entries of a `tape` to a `life` as lines of `replay/codec`, each with its wall time. A request that
+    waits has a line for its beginning, and a line for its answer. A failed write closes the gate."""
 
-    def __init__(self, writer: Writer, life: Life, gate: Gate, live: LiveSandbox) -> None:
+    def __init__(self, writer: Writer, life: Life, gate: Gate, live: LiveSandbox, tape: Tape) -> None:
         self._writer = writer
-        self._life = life
+        self.life, self.tape = life, tape
         self._gate = gate
         self._live = live
         self._began: Numbers = {}
@@ -200,7 +182,7 @@ class Recorder:
                 self._append(answered_line(recorded, place))
 
     def _append(self, line: bytes) -> int:
-        return self._writer.append_to(self._life, micros_of(self._live.clock.latest), line)
+        return self._writer.append_to(self.life, micros_of(self._live.clock.latest), line)
 
 
 def micros_of(time: datetime) -> int:

@@ -1,19 +1,20 @@
-"""Maintenance of a folder that a server may have open: finding damage, compacting, and backups."""
+"""Maintenance of a folder that a server may have open: finding damage, compacting, backups, and moving sandboxes.
+
+An exported sandbox is a database with the tables of a folder.
+"""
 
 import os
 import sqlite3
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from simulator.persistence.database import reading_connection, refuse_no_store
-from simulator.persistence.errors import Damaged, Unusable
+from simulator.persistence.database import create, open_to_read, reading_connection, reading_mode, refuse_no_store
+from simulator.persistence.errors import RESTORE, Damaged, StoreError, Unusable, reading_errors
 from simulator.persistence.reader import Reader
-from simulator.persistence.retention import Retention
 from simulator.persistence.schema import (
     DATABASE,
     ENTRY_SUM,
@@ -24,11 +25,12 @@ from simulator.persistence.schema import (
     PART_SUM,
     SNAPSHOT_SHIFT,
     SNAPSHOT_SUM,
+    connect,
     entry_keys,
 )
 from simulator.persistence.store import Store
+from simulator.persistence.writer import Life, Retention
 
-PROBLEMS_MAX: Final = 100
 UNFINISHED: Final = ".unfinished"
 
 More = Callable[[Reader], Iterable[str]]
@@ -55,11 +57,24 @@ UNION ALL SELECT 'a snapshot of life ' || life || ' has ' || found || ' of ' || 
     WHERE found <> parts
 """
 
+_COPY: Final = (
+    "INSERT INTO lives SELECT :life, sandbox, floor, floor_bytes, crc, head FROM source.lives WHERE id = :from",
+    f"INSERT INTO entries SELECT id + ((:life - :from) << {LIFE_SHIFT}), at_us, bytes_up_to, crc, data "
+    "FROM source.entries WHERE id BETWEEN :first AND :last",
+    "INSERT INTO marks SELECT :life, name, n, crc, note FROM source.marks WHERE life = :from",
+    f"INSERT INTO parts SELECT p.id + (:added << {SNAPSHOT_SHIFT}), name, p.crc, data "
+    "FROM source.snapshots s CROSS JOIN source.parts p "
+    f"ON p.id BETWEEN s.id << {SNAPSHOT_SHIFT} AND ((s.id + 1) << {SNAPSHOT_SHIFT}) - 1 WHERE life = :from",
+    "INSERT INTO snapshots SELECT id + :added, :life, n, bytes_up_to, size, parts, crc FROM source.snapshots "
+    "WHERE life = :from",
+)
+"""Copies the life with the key `:from` of `source`; `:added` is added to the keys of its snapshots."""
+
 
 @dataclass
 class Checked:
-    """The result of a check. `problems` has a line for each problem, up to `PROBLEMS_MAX`; the folder is intact when it
-    is empty. Answers to requests that waited count as separate `entries`."""
+    """The result of a check. `problems` has a line for each problem, but only for the first damaged entry of a sandbox;
+    the folder is intact when it is empty. Answers to requests that waited count as separate `entries`."""
 
     sandboxes: int = 0
     entries: int = 0
@@ -82,15 +97,14 @@ class Checked:
 
 def check(folder: Path, more: More = lambda reader: ()) -> Checked:
     """Check everything in a folder, read-only and as of a single commit; an intact folder is also checked by `more`,
-    which yields a line per problem. Raises `Unusable` or `Newer`; any damage is in the result."""
+    which yields a line per problem. Raises `Unusable`; any damage is in the result."""
     checked = Checked(bytes=_bytes_of(folder))
     path = folder / DATABASE
     try:
         with reading_connection(folder) as db:
-            problems = islice(problems_of(db, checked), PROBLEMS_MAX)
-            checked.problems += [f"{path}: {problem}" for problem in problems]
+            checked.problems += [f"{path}: {problem}" for problem in problems_of(db, checked)]
             if not checked.problems:
-                checked.problems += [f"{folder}: {problem}" for problem in more(Reader(db, path))]
+                checked.problems += [f"{folder}: {problem}" for problem in more(Reader(db.execute, path))]
     except Damaged as damaged:
         checked.problems.append(str(damaged))
     return checked
@@ -99,7 +113,7 @@ def check(folder: Path, more: More = lambda reader: ()) -> Checked:
 def problems_of(db: sqlite3.Connection, checked: Checked) -> Iterator[str]:
     """Yield the problems of a database, and count its contents."""
     try:
-        for (line,) in db.execute(f"PRAGMA integrity_check({PROBLEMS_MAX})"):
+        for (line,) in db.execute("PRAGMA integrity_check"):
             if line != "ok":
                 yield " ".join(line.split())
         for (line,) in db.execute(_DAMAGE):
@@ -152,6 +166,57 @@ def back_up(folder: Path, target: Path) -> int:
     return _bytes_of(target)
 
 
+def export_sandbox(folder: Path, sandbox: str, file: Path, *, version: str) -> None:
+    """Write a sandbox of a folder, which a server may have open, to a new file. Raises `StoreError`, and leaves the
+    file incomplete then."""
+    path = folder / DATABASE
+    create(file, version, "DELETE")
+    with reading_connection(folder) as source, reading_errors(path), closing(connect(file)) as db:
+        found = Reader(source.execute, path).life(sandbox)
+        db.execute("ATTACH ? AS source", (f"{path.absolute().as_uri()}?{reading_mode(path)}",))
+        with db:
+            db.execute("BEGIN IMMEDIATE")
+            for statement in _COPY:
+                db.execute(statement, _values(found, found.key, 0))
+        for problem in problems_of(db, Checked()):
+            raise Damaged(f"{folder}: {problem}: {RESTORE}")
+
+
+@contextmanager
+def exported_reader(file: Path) -> Iterator[Reader]:
+    """Open the file of a sandbox for reading. Raises `Damaged` if it is incomplete, or is another kind of file."""
+    file.open("rb").close()  # an `OSError` says best why it cannot be read
+    try:
+        db = open_to_read(file)
+    except StoreError as error:
+        text = "it is not an exported sandbox, or it is damaged: `reseller-sim data export DIR FILE` writes one"
+        raise Damaged(f"{text} ({error})") from None
+    with closing(db):
+        for problem in problems_of(db, checked := Checked()):
+            raise Damaged(f"it is damaged ({problem}): export it again")
+        if checked.sandboxes != 1:
+            raise Damaged(f"it has {checked.sandboxes} sandboxes: `reseller-sim data export DIR FILE` writes one")
+        yield Reader(db.execute, file)
+
+
+def import_sandbox(store: Store, file: Path, *, replaces: bool = False) -> str:
+    """Import the sandbox of a file and return its name; with `replaces` it replaces the sandbox of its name. Also
+    commits the queue. Raises `Unusable`, `Damaged` (the file) and `WriteFailed` without adding anything."""
+    with exported_reader(file) as reader:
+        (found,) = reader.lives()
+    writer = store.writer
+    if found.sandbox in writer.lives:
+        if not replaces:
+            hint = "give --replace to replace it, or import into another folder"
+            raise Unusable(f"{store.folder}: has a sandbox {found.sandbox!r} already: {hint}")
+        writer.forget(found.sandbox)
+    values = _values(found, writer.keys.next_life(), writer.keys.last_snapshot)
+    with store.attached(file):
+        writer.write((statement, values) for statement in _COPY)
+        store.commit()
+    return found.sandbox
+
+
 def _refuse_used_target(folder: Path, target: Path) -> None:
     """Raise `Unusable` unless the target is a new or empty folder for a copy."""
     try:
@@ -183,10 +248,10 @@ def _problems_of_life(db: sqlite3.Connection, checked: Checked, life: int, floor
         checked.entries += 1
         if n != last + 1:
             yield f"entry {last + 1} is missing" if n == last + 2 else f"entries {last + 1} to {n - 1} are missing"
-        elif not is_whole:
+            return
+        if not is_whole or bytes_up_to != size + length:
             yield f"entry {n} is damaged"
-        elif bytes_up_to != size + length:
-            yield f"entry {n} has another length than when it was written"
+            return
         last, size = n, bytes_up_to
     for name, n in db.execute("SELECT name, n FROM marks WHERE life = ?", (life,)):
         if not floor <= n <= last:
@@ -204,3 +269,8 @@ def _bytes_of(folder: Path) -> int:
 
 def _counted(number: int, thing: str) -> str:
     return f"{number} {thing if number == 1 else thing + ('es' if thing.endswith('x') else 's')}"
+
+
+def _values(found: Life, life: int, added: int) -> dict[str, int]:
+    first, last = entry_keys(found.key, found.floor + 1)
+    return {"life": life, "from": found.key, "first": first, "last": last, "added": added}

@@ -4,16 +4,15 @@ Callable in any thread. Data may be removed while it is read, with its sandbox o
 statements are valid in SQLite and in PostgreSQL.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 from simulator.persistence.database import reading_connection
 from simulator.persistence.errors import RESTORE, Damaged, NoSandbox, StoreError, reading_errors
-from simulator.persistence.retention import SnapshotSize
 from simulator.persistence.schema import DATABASE, LAST_ENTRY, checksum, entry_keys, part_keys
-from simulator.persistence.writer import Life
+from simulator.persistence.writer import Life, SnapshotSize
 
 SLICE_ROWS: Final = 512
 SLICE_BYTES: Final = 4 * 1024 * 1024
@@ -40,24 +39,12 @@ class StoredEntry(NamedTuple):
     data: bytes
 
 
-class Rows(Protocol):
-    """The rows that a statement selects, read one by one."""
-
-    def __iter__(self) -> Iterator[Any]: ...
-    def close(self) -> object: ...
-
-
-class Database(Protocol):
-    """A connection to SQLite or PostgreSQL; the parameters of a statement are question marks."""
-
-    def execute(self, statement: str, values: Sequence[Any], /) -> Rows: ...
-
-
 class Reader:
-    """Reads one database, which messages call `place`."""
+    """Reads one database, which messages call `place`. `execute` returns the rows of a statement with question marks as
+    parameters, and can be closed."""
 
-    def __init__(self, db: Database, place: object) -> None:
-        self._db = db
+    def __init__(self, execute: Callable[[str, Sequence[Any]], Any], place: object) -> None:
+        self._execute = execute
         self._place = place
 
     def lives(self, sandbox: str | None = None) -> list[Life]:
@@ -149,7 +136,7 @@ class Reader:
     def _stepped(self, statement: str, *values: object) -> Generator[Any, None, None]:
         """Yield rows as they are read. The caller must read all of them, since an unfinished read holds back the
         checkpoint."""
-        with reading_errors(self._place), closing(self._db.execute(statement, values)) as cursor:
+        with reading_errors(self._place), closing(self._execute(statement, values)) as cursor:
             yield from cursor
 
     def _gap(self, sandbox: str, life: int, n: int) -> StoreError:
@@ -167,4 +154,4 @@ class Reader:
 def folder_reader(folder: Path) -> Iterator[Reader]:
     """Read a folder as of a single commit, read-only; a server may have it open. Raises `StoreError`."""
     with reading_connection(folder) as db:
-        yield Reader(db, folder / DATABASE)
+        yield Reader(db.execute, folder / DATABASE)

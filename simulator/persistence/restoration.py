@@ -2,34 +2,28 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
-from itertools import takewhile
+from itertools import chain, pairwise, takewhile
 from typing import NamedTuple
 
 import msgspec
 
 from simulator.domain.errors import DomainError
-from simulator.domain.model.instants import Times
 from simulator.domain.model.scenario import Scenario
 from simulator.persistence.errors import NoSandbox, StoreError, Unusable
 from simulator.persistence.keeper import StoredMark, not_kept_errors, time_of
 from simulator.persistence.reader import Reader
 from simulator.persistence.replay.codec import Answered, BadTape, Began, entry_from
-from simulator.persistence.replay.differences import unbegun_of
-from simulator.persistence.replay.head import End, Head, MarkState, TakenTape, beginning_of, digests_of_marks
 from simulator.persistence.replay.player import Player, RequestReplay
-from simulator.persistence.replay.proof import place_at
 from simulator.persistence.replay.rebuilding import Surroundings, nowhere, player_of
-from simulator.persistence.replay.state_digest import state_digest
 from simulator.persistence.replay.tape_reader import head_from
+from simulator.persistence.replay.tape_writer import Head, TakenTape, beginning_of, end_of
 from simulator.persistence.snapshot.document import BadSnapshot, snapshot_of
 from simulator.persistence.snapshot.restore import restored
 from simulator.persistence.tape.entries import Entry
 from simulator.persistence.tape.tape import Unread
 from simulator.persistence.writer import Life
-from simulator.runtime.marks import MARKS_MAX
-from simulator.runtime.sandboxes import is_sandbox_id
 from simulator.scenario.build import ScenarioCompiler
 from simulator.scenario.library import load_scenario, names
 from simulator.scenario.reading.nodes import ScenarioError
@@ -40,12 +34,11 @@ class CannotResume(Exception):
 
 
 class RestoredSandbox(NamedTuple):
-    """A sandbox as of its last entry, which was written at the wall time `left_at`. Its latest mark has the number
-    `last_serial`. `passed_over` says which snapshots were unusable, and why."""
+    """A sandbox as of its last entry, which was written at the wall time `left_at`. `passed_over` says which snapshots
+    were unusable, and why."""
 
     player: Player
     left_at: datetime
-    last_serial: int
     passed_over: list[str]
 
 
@@ -70,21 +63,16 @@ class Restorer:
 
     def _restore(self, kept: Life) -> RestoredSandbox:
         head = head_from(kept.head)
-        if head.sandbox != kept.sandbox or not is_sandbox_id(kept.sandbox):
-            raise BadTape(f"its entries belong to sandbox {head.sandbox!r}")
         player, line, passed_over = self._begun(kept, head)
         left_at = self._play(player, kept, line)
-        marks = [_stored_mark(name, note) for name, _, note in self._reader.marks(kept.sandbox)]
-        if len(marks) > MARKS_MAX:
-            raise BadTape(f"it has {len(marks)} marks, of which {MARKS_MAX} are allowed")
-        marks.sort(key=lambda stored: stored.serial)
-        player.live.marks.has(stored.mark for stored in marks)
-        return RestoredSandbox(player, left_at, marks[-1].serial if marks else 0, passed_over)
+        marks = [msgspec.json.decode(note, type=StoredMark) for _, _, note in self._reader.marks(kept.sandbox)]
+        player.live.marks.has(stored.mark for stored in sorted(marks, key=lambda stored: stored.serial))
+        return RestoredSandbox(player, left_at, passed_over)
 
     def _begun(self, kept: Life, head: Head) -> tuple[Player, int, list[str]]:
         """Return a player that has played all entries up to a line."""
         compiler, passed_over = self._compiler(head), list[str]()
-        arguments = head.sandbox, beginning_of(head, compiler), self._replayer, self._around, head.hidden, compiler
+        arguments = head.sandbox, beginning_of(head, compiler), self._replayer, self._around, compiler
         for stored in reversed(kept.snapshots):
             try:
                 snapshot = snapshot_of(self._reader.parts(stored))
@@ -131,24 +119,18 @@ class Restorer:
 
 
 def _lines(reader: Reader, kept: Life, line: int) -> Iterator[tuple[int, datetime, Entry | Answered]]:
-    """Yield the entries from a line on, and the answers to waiting requests, with their wall times."""
+    """Yield the entries from a line on, and the answers to waiting requests, with their wall times. Each line is read
+    before the previous one is yielded, so that a request that resumes knows its answer."""
     began: Began = {}
-    for one in reader.entries(kept.sandbox, line, kept.key):
-        yield one.n, time_of(one.at_us), entry_from(one.n, one.data, began)
+    stored = reader.entries(kept.sandbox, line, kept.key)
+    lines = ((one.n, time_of(one.at_us), entry_from(one.n, one.data, began)) for one in stored)
+    yield from (found for found, _ in pairwise(chain(lines, (None,))) if found is not None)
 
 
 def _entries(reader: Reader, kept: Life, last: int) -> Iterator[Entry]:
     """Yield the entries up to a line; those of waiting requests get the answers up to it afterwards."""
     lines = takewhile(lambda line: line[0] <= last, _lines(reader, kept, 1))
     return (entry for _, _, entry in lines if not isinstance(entry, Answered))
-
-
-def _stored_mark(name: str, note: bytes) -> StoredMark:
-    """Return the mark of this name from its note. Raises `BadTape`, and `ValueError` for an invalid note."""
-    found = msgspec.json.decode(note, type=StoredMark)
-    if found.mark.name != name:
-        raise BadTape(f"its mark {name!r} was made as {found.mark.name!r}")
-    return found
 
 
 def kept_tape(reader: Reader, sandbox: str, replayer: RequestReplay) -> TakenTape:
@@ -159,28 +141,13 @@ def kept_tape(reader: Reader, sandbox: str, replayer: RequestReplay) -> TakenTap
         text = f"the first {kept.floor} entries of sandbox {sandbox!r} are not kept any more"
         raise Unusable(f"{text}, so that its tape cannot be replayed; export it without --tape")
     try:
-        entries = list(_entries(reader, kept, kept.n))
-        head = head_from(kept.head)
-    except BadTape as bad:
-        raise Unusable(f"the tape of sandbox {sandbox!r} cannot be read: {bad}") from None
-    _, latest = place_at(entries, Times(head.started, datetime.max.replace(tzinfo=UTC)), head.started)
-    whole = msgspec.structs.replace(head, entries=len(entries))
-    state, marks = _digests(reader, kept, replayer)
-    end = End(end=len(entries), now=latest, due=unbegun_of(entries), state=state, marks=marks)
-    return TakenTape(whole, entries, end)
-
-
-def _digests(reader: Reader, kept: Life, replayer: RequestReplay) -> tuple[str, tuple[MarkState, ...]]:
-    """Return the digests of the state at the end and at the marks; empty for a sandbox that this version cannot
-    rebuild."""
-    try:
+        entries, head = list(_entries(reader, kept, kept.n)), head_from(kept.head)
         player = Restorer(reader, replayer, nowhere(), load_scenario("default")).restore(kept).player
-    except CannotResume:
-        return "", ()
-    try:
-        return state_digest(player.live), digests_of_marks(player.live)
-    finally:
-        player.end()
+    except (BadTape, CannotResume) as error:
+        raise Unusable(f"the tape of sandbox {sandbox!r} cannot be read: {error}") from None
+    player.end()
+    live, end = player.live, end_of(player.live, len(entries))
+    return TakenTape(msgspec.structs.replace(head, entries=end.end), entries, end, frozenset(live.core.state.keys))
 
 
 def obstacles(reader: Reader, replayer: RequestReplay) -> Iterator[str]:

@@ -5,7 +5,7 @@ that changes nothing.
 """
 
 from asyncio import Semaphore
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.model.instants import Times
 from simulator.persistence.replay.differences import Difference
-from simulator.persistence.replay.head import beginning_of
 from simulator.persistence.replay.player import Player, RequestReplay
 from simulator.persistence.replay.proof import Moment, compiler_for, last_time, moment_in, moment_until, time_behind
 from simulator.persistence.replay.rebuilding import (
@@ -28,17 +27,17 @@ from simulator.persistence.replay.rebuilding import (
 )
 from simulator.persistence.replay.state_digest import state_digest
 from simulator.persistence.replay.tape_reader import ReadTape
+from simulator.persistence.replay.tape_writer import beginning_of
 from simulator.persistence.snapshot.cache import SnapshotCache
 from simulator.persistence.snapshot.capture import take
 from simulator.persistence.snapshot.document import NotNow
 from simulator.persistence.snapshot.restore import restored
 from simulator.persistence.tape.entries import Entry
-from simulator.persistence.tape.tape import Tape, TapeBudget
 from simulator.runtime.background import in_background
 from simulator.runtime.driver import Driver
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import NO_QUOTAS, Beginning, unshared_budgets
-from simulator.runtime.marks import Mark, StoredPlace
+from simulator.runtime.marks import Mark
 from simulator.runtime.operations import report
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.scenario.build import ScenarioCompiler
@@ -50,6 +49,10 @@ REPORT: Final = "; GET …/tape has the tape for a report of this"
 
 REBUILT_MAX: Final = 4
 """The limit of concurrent rebuilds; others wait in order."""
+
+
+SNAPSHOT_SHARE: Final = 4
+"""Snapshots in memory take at most this part of the budget of tapes."""
 
 
 class Asked(NamedTuple):
@@ -68,16 +71,20 @@ class Rewinder:
     def __init__(self, replayer: RequestReplay, around: Surroundings) -> None:
         self._replayer = replayer
         self._around = around
-        self.snapshots = SnapshotCache()
+        self.snapshots = SnapshotCache(around.budgets.tapes.bytes_max / SNAPSHOT_SHARE)
         self._rebuilding = Semaphore(REBUILT_MAX)
 
     def mark(self, live: LiveSandbox, name: str) -> Mark:
         """Mark the present of a sandbox, and take a snapshot of it soon. Raises `Unknown` when it was deleted, and
         `Conflict` when the tape is full, during an advance or a reset, and like `Marks.add`."""
         refuse_lost(live, live.driver)
-        made = _mark_here(live, name)
+        live.driver.refuse_while_advancing()
+        _refuse_full(live)
+        mark = Mark(name, len(live.tape), live.clock.now(), state_digest(live))
+        live.marks.add(mark)
+        live.keeper.mark(live, mark)
         self.snapshots.want(live)
-        return made
+        return mark
 
     async def rewind(self, live: LiveSandbox, asked: Asked) -> None:
         """Rewind a sandbox to a moment. Raises `Unknown` for an unknown mark, or when it is deleted;
@@ -89,7 +96,12 @@ class Rewinder:
         moment = await _moment_of(live, asked)
         async with self._rebuilding:
             player = await self._rebuilt(live, life, moment, live.id, live.beginning)
-        place = await _place(live, life, moment.n)
+        try:
+            place = await live.keeper.place_of(live, moment.n)
+        except Conflict:
+            refuse_lost(live, life)  # which is why, if it is
+            raise
+        refuse_lost(live, life)
         life.refuse_while_advancing()
         clock, known = left(player, self._around.wall, moment.at, REWOUND), self.snapshots.of(live)
         await live.replace_with(player.live, clock, place, moment.about)
@@ -119,7 +131,11 @@ class Rewinder:
         moment = _moment_of_tape(tape, asked)
         async with self._rebuilding:
             player = await self._begun(tape, moment, sandboxes, id_)
-        marks = _marks_of_tape(tape, moment)
+        marks = [
+            Mark(mark.mark, mark.n, time_behind(tape.entries[: mark.n], tape.head.started), mark.state)
+            for mark in (() if tape.end is None else tape.end.marks)
+            if mark.n <= moment.n
+        ]
         return await self._added(player, moment, marks, sandboxes, f"the tape of {tape.head.sandbox}")
 
     async def _added(
@@ -133,7 +149,13 @@ class Rewinder:
     ) -> LiveSandbox:
         """Add a rebuilt sandbox to the sandboxes of the server, with these marks of its origin. `refuse` raises when
         the origin is lost meanwhile. Raises `Conflict` when the budget of tapes has no room for its tape."""
-        _refuse_large(player.live.tape, sandboxes.budgets.tapes)
+        budget, size = sandboxes.budgets.tapes, player.live.tape.bytes
+        if budget.bytes + size > budget.bytes_max:
+            text = (
+                f"the tapes of this server hold {budget.bytes} bytes, and this fork needs {size} more than the limit"
+                f" of {budget.bytes_max} leaves; delete or reset some first, or raise --tape-budget"
+            )
+            raise Conflict("too_many_fork_bytes", text, "fork")
         await sandboxes.keeper.prepare(player.live)
         try:
             refuse()
@@ -153,7 +175,7 @@ class Rewinder:
         spec = replace(first.spec, id=id_, drawn_for=first.spec.drawn_for or tape.head.sandbox, quotas=NO_QUOTAS)
         around = Surroundings(self._around.wall, self._around.sender, unshared_budgets())
         beginning = replace(first, spec=sandboxes.bounded(spec))
-        arguments = id_, beginning, self._replayer, around, tape.head.hidden, compiler
+        arguments = id_, beginning, self._replayer, around, compiler
         try:
             player = await in_background(player_of, *arguments)
         except (ValueError, ArithmeticError, LookupError, TypeError) as error:  # it was written by hand
@@ -174,7 +196,7 @@ class Rewinder:
         around = Surroundings(self._around.wall, self._around.sender, unshared_budgets())
         compiler = await in_background(ScenarioCompiler, live.spec.scenario)
         refuse_lost(live, life)
-        arguments = id_, beginning, self._replayer, around, live.hidden, compiler
+        arguments = id_, beginning, self._replayer, around, compiler
         # The journal names the sandbox whose unique credentials were refused, so a fork's journal differs.
         is_alike = id_ == live.id or not beginning.spec.unique_credentials
         player = await self._restored(live, moment.n, arguments, entries) if is_alike else None
@@ -218,28 +240,6 @@ def _play(player: Player, entries: Sequence[Entry], hint: str = REPORT) -> None:
         raise Conflict("not_repeatable", f"{text}{hint}")
 
 
-async def _place(live: LiveSandbox, life: Driver, n: int) -> StoredPlace:
-    """Return the stored place of a moment, while the `life` of a sandbox lasts. Raises `Unknown` and `Conflict`."""
-    try:
-        place = await live.keeper.place_of(live, n)
-    except Conflict:
-        refuse_lost(live, life)  # which is why, if it is
-        raise
-    refuse_lost(live, life)
-    return place
-
-
-def _refuse_large(tape: Tape, budget: TapeBudget) -> None:
-    """Raise `Conflict` when a budget has no room for a tape: a request of a few bytes forks a sandbox that took
-    thousands of requests to build."""
-    if budget.bytes + tape.bytes > budget.bytes_max:
-        text = (
-            f"the tapes of this server hold {budget.bytes} bytes, and this fork needs {tape.bytes} more than the limit"
-            f" of {budget.bytes_max} leaves; delete or reset some first, or raise --tape-budget"
-        )
-        raise Conflict("too_many_fork_bytes", text, "fork")
-
-
 def refuse_lost(live: LiveSandbox, life: Driver) -> None:
     """Raise `Unknown` or `Conflict` when a sandbox has been deleted, reset or rewound."""
     if live.is_deleted:
@@ -249,16 +249,6 @@ def refuse_lost(live: LiveSandbox, life: Driver) -> None:
     if live.is_closed or live.driver is not life:
         text = f"the sandbox {live.id!r} was {live.last_ending} before this request was executed"
         raise Conflict("sandbox_reset", text)
-
-
-def _mark_here(live: LiveSandbox, name: str) -> Mark:
-    """Mark the present. Raises `Conflict` when the tape is full, during an advance, and like `Marks.add`."""
-    live.driver.refuse_while_advancing()
-    _refuse_full(live)
-    mark = Mark(name, len(live.tape), live.clock.now(), state_digest(live))
-    live.marks.add(mark)
-    live.keeper.mark(live, mark)
-    return mark
 
 
 async def _moment_of(live: LiveSandbox, asked: Asked) -> Moment:
@@ -300,13 +290,6 @@ def _moment_of_tape(tape: ReadTape, asked: Asked) -> Moment:
     if until is not None:
         return moment_until(tape, until)
     return Moment(len(tape.entries), last_time(tape), f"entry {len(tape.entries)}")
-
-
-def _marks_of_tape(tape: ReadTape, moment: Moment) -> Iterator[Mark]:
-    """Yield the marks of a tape up to a moment."""
-    for mark in () if tape.end is None else tape.end.marks:
-        if mark.n <= moment.n:
-            yield Mark(mark.mark, mark.n, time_behind(tape.entries[: mark.n], tape.head.started), mark.state)
 
 
 def _refuse_full(live: LiveSandbox) -> None:

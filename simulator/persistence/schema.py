@@ -83,16 +83,6 @@ def connect(path: Path, mode: str = "mode=rw") -> sqlite3.Connection:
     return db
 
 
-def tables_of(db: sqlite3.Connection, schema: str = "main") -> set[tuple[str, str | None]]:
-    """Return the tables of a database with their columns."""
-    return set(
-        db.execute(
-            f"SELECT m.name, c.name FROM {schema}.sqlite_schema m LEFT JOIN pragma_table_info(m.name, '{schema}') c "
-            "WHERE m.type <> 'index'"
-        )
-    )
-
-
 def create_tables(db: sqlite3.Connection, version: str) -> None:
     """Create the tables in an open transaction. Raises `sqlite3.Error`."""
     for statement in SCHEMA.split(";"):

@@ -1,7 +1,8 @@
 """Schedules snapshots of sandboxes in a store, so that a restart has few entries to replay.
 
 A snapshot is due after `ENTRIES` new entries (more with many payments), after fewer entries followed by a pause, and at
-the end of the server. Snapshots take at most half of the time. None is taken while a request waits or an advance runs.
+the end of the server. Snapshots take at most a quarter of the time. None is taken while a request waits or an advance
+runs.
 """
 
 import asyncio
@@ -11,18 +12,17 @@ from time import monotonic
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from simulator.persistence.gate import Gate
+from simulator.persistence.gate import Gate, Storage
 from simulator.persistence.snapshot.capture import parts_of, refuse_not_now
 from simulator.persistence.snapshot.document import NotNow
 from simulator.persistence.snapshot.forked_writer import pieces_apart
-from simulator.persistence.storage import Storage
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.operations import report
 from simulator.runtime.sandboxes import Sandboxes
 
-ENTRIES: Final = 5_000
+ENTRIES: Final = 15_000
 """The number of new entries after which a busy sandbox with few payments is due for a snapshot: a restart replays them
-in half a second."""
+in less than two seconds."""
 
 PAYMENTS: Final = 20
 """A snapshot waits for another entry for each so many payments, since it writes all of them."""
@@ -31,7 +31,7 @@ RESTED_ENTRIES: Final = 1_000
 """The number of new entries that make a snapshot worthwhile in a pause."""
 
 LOOK_S: Final = 0.25
-SHARE: Final = 1
+SHARE: Final = 3
 """The pause after a snapshot, as a multiple of its duration."""
 
 END_S: Final = 5.0

@@ -23,14 +23,12 @@ from threading import Lock
 from types import TracebackType
 from typing import Final, Literal, Self
 
-from simulator.persistence.conversion import convert_format_1
-from simulator.persistence.database import Ownership, create, format_of, make_folder
-from simulator.persistence.errors import RESTORE, Closed, Damaged, StoreError, reading_errors, writing_error
+from simulator.persistence.database import Ownership, convert_format_1, create, format_of, make_folder
+from simulator.persistence.errors import RESTORE, Damaged, StoreError, WriteFailed, reading_errors, writing_error
+from simulator.persistence.gate import Done, call_waiting
 from simulator.persistence.reader import Reader
-from simulator.persistence.retention import Retention
 from simulator.persistence.schema import DATABASE, LIFE_SHIFT, SNAPSHOT_SHIFT, connect
-from simulator.persistence.storage import Done, call_waiting
-from simulator.persistence.writer import Keys, Statement, Writer
+from simulator.persistence.writer import Keys, Retention, Statement, Writer
 
 Durability = Literal["process", "power"]
 LOG_BYTES: Final = 16 * 1024 * 1024
@@ -53,7 +51,7 @@ class Store:
     ) -> None:
         """Own a folder and open or create it; a folder of an earlier version is converted. `version` is the version of
         the program, for the messages of older programs; `log_bytes` is the size at which the log is checkpointed.
-        Raises `InUse`, `Unusable`, `Newer` or `Damaged`, without any change."""
+        Raises `Unusable` or `Damaged`, without any change."""
         self.folder = Path(folder)
         self.path = self.folder / DATABASE
         self.place = str(self.path)
@@ -75,7 +73,7 @@ class Store:
             _prepare(self.path, self._ownership, version)
             with reading_errors(self.path):
                 self._db = self._connection(_SYNCHRONOUS[durability])
-                self.reader = Reader(self._connection(), self.path)
+                self.reader = Reader(self._connection().execute, self.path)
                 self.writer = Writer(self.reader.lives(), _last_keys(self._db), retention or Retention())
                 # Proves that the database is writable, and removes the unfinished work of a killed process.
                 self._db.execute("INSERT OR REPLACE INTO meta VALUES ('written_by', ?)", (version,))
@@ -100,7 +98,7 @@ class Store:
         before this returns, under `power` in another thread; in the order of the requests. After an error all later
         requests fail with it."""
         if self._is_closed or self._given_up is not None:
-            done(self._given_up or Closed("the store is closed"))
+            done(self._given_up or WriteFailed("the store is closed"))
             return
         self._waiting.append((self.writer.take(), done))
         if self._commits_in_thread:

@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Any, Final, Literal
 
 from simulator.persistence.data_folder import Application, follow_scenario
-from simulator.persistence.errors import Closed, LeaseLost, StoreError
+from simulator.persistence.errors import LeaseLost, StoreError, WriteFailed
 from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.keeper import StoreKeeper
 from simulator.persistence.replay.rebuilding import resume_after_restart
@@ -89,7 +89,7 @@ class Cluster:
         if lives:
             found = self.owners.restore(DEFAULT, app.surroundings())
             self.store.writer.lives[DEFAULT] = lives[0]
-            self._keeper.follow(found.player.live, found.last_serial)
+            self._keeper.follow(found.player.live)
             app.sandboxes.adopt(resume_after_restart(found.player, app.wall, found.left_at))
             self.sandboxes.append(DEFAULT)
         app.sandboxes.keeper = self._keeper
@@ -129,7 +129,7 @@ class Cluster:
         self.gate.close()
         try:
             if self.trouble is not None:
-                self.store.give_up(Closed("PostgreSQL does not answer"))
+                self.store.give_up(WriteFailed("PostgreSQL does not answer"))
             else:
                 self.store.wait_until_idle()
                 self._leases.end(self.store.server_id)

@@ -9,7 +9,8 @@ from typing import Any, Final
 import psycopg
 
 from simulator.persistence.database import create
-from simulator.persistence.errors import InUse, SandboxExists, reading_errors
+from simulator.persistence.errors import Unusable, reading_errors
+from simulator.persistence.maintenance import exported_reader
 from simulator.persistence.reader import SLICE_ROWS, Reader
 from simulator.persistence.schema import (
     LAST_ENTRY,
@@ -20,7 +21,6 @@ from simulator.persistence.schema import (
     entry_keys,
     part_keys,
 )
-from simulator.persistence.transfer import exported_reader
 from simulator.persistence.writer import Statement
 from simulator.postgres.address import DatabaseAddress, database_errors, parse_address
 from simulator.postgres.address import connect as connect_to
@@ -50,7 +50,7 @@ def database_reader(address: str) -> Iterator[Reader]:
     prepare_database(parsed)
     with database_errors(parsed), closing(connect_to(parsed)) as db:
         db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        yield Reader(_OneConnection(db), parsed.name)
+        yield Reader(partial(_execute, db), parsed.name)
 
 
 def export_from_database(address: str, sandbox: str, file: Path, *, version: str) -> None:
@@ -65,8 +65,8 @@ def export_from_database(address: str, sandbox: str, file: Path, *, version: str
 
 
 def import_to_database(address: str, file: Path, *, replaces: bool = False) -> str:
-    """Import the sandbox of a file and return its name; a server takes it over then. Raises `SandboxExists`, `InUse`,
-    and the same as `exported_reader`, without any change."""
+    """Import the sandbox of a file and return its name; a server takes it over then. Raises `Unusable`, and the same
+    as `exported_reader`, without any change."""
     parsed = parse_address(address)
     prepare_database(parsed)
     pool = open_pool(parsed)
@@ -89,13 +89,13 @@ def _import(address: DatabaseAddress, leases: Leases, server_id: int, file: Path
     ):
         (found,) = reader.lives()
         if leases.claim(found.sandbox, server_id, creates=True) != server_id:
-            raise InUse(
+            raise Unusable(
                 f"{address.name}: a server has the sandbox {found.sandbox!r} in use: delete it there, or stop it"
             )
-        target = Reader(_OneConnection(db), address.name)
+        target = Reader(partial(_execute, db), address.name)
         if not replaces and target.lives(found.sandbox):
             hint = "give --replace to replace it, or import into another database"
-            raise SandboxExists(f"{address.name}: has a sandbox {found.sandbox!r} already: {hint}")
+            raise Unusable(f"{address.name}: has a sandbox {found.sandbox!r} already: {hint}")
         keys = SequenceKeys(target)
         life, snapshots = keys.next_life(), {}
         for key, *_ in reader.rows(_SNAPSHOTS, found.key):
@@ -133,12 +133,6 @@ def copy_statements(reader: Reader, life: int, target: int, snapshots: dict[int,
         yield [(insert("snapshots", "?, ?, ?, ?, ?, ?, ?"), (new, target, *values))]
 
 
-class _OneConnection:
-    """A single connection for `Reader`."""
-
-    def __init__(self, db: "psycopg.Connection[Any]") -> None:
-        self._db = db
-
-    def execute(self, statement: str, values: Sequence[Any]) -> Generator[Any, None, None]:
-        """Yield the rows. Raises `psycopg.Error`."""
-        yield from self._db.execute(to_postgres(statement), values, binary=True).fetchall()
+def _execute(db: "psycopg.Connection[Any]", statement: str, values: Sequence[Any]) -> Generator[Any, None, None]:
+    """Yield the rows of a statement of a `Reader`. Raises `psycopg.Error`."""
+    yield from db.execute(to_postgres(statement), values, binary=True).fetchall()

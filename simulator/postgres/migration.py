@@ -8,7 +8,7 @@ from typing import Any, Final
 import psycopg
 
 from simulator.options import LOOPBACK
-from simulator.persistence.errors import Newer, Unusable
+from simulator.persistence.errors import Unusable
 from simulator.postgres.address import SCHEMA, DatabaseAddress, connect, database_errors
 
 MIGRATIONS: Final = tuple(sorted((Path(__file__).parent / "migrations").glob("*.sql")))
@@ -27,7 +27,7 @@ def prepare_database(address: DatabaseAddress) -> tuple[tuple[str, ...], str]:
             found = _found_number(db)
             if found > len(MIGRATIONS):
                 text = f"its tables have number {found}, known are {len(MIGRATIONS)}"
-                raise Newer(f"{address.name}: a newer reseller-sim has migrated it ({text}): use that one")
+                raise Unusable(f"{address.name}: a newer reseller-sim has migrated it ({text}): use that one")
             for number, file in enumerate(MIGRATIONS[found:], found + 1):
                 db.execute(file.read_text("utf-8").encode())
                 db.execute("INSERT INTO migrations VALUES (%s, now())", (number,))

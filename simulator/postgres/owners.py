@@ -161,7 +161,7 @@ class Owners:
             found.player.end()
             raise Unavailable(LOST)
         self._store.writer.lives[sandbox_id] = life
-        self._keeper.follow(found.player.live, found.last_serial)
+        self._keeper.follow(found.player.live)
         live = resume_after_restart(found.player, self.app.wall, found.left_at)
         self.app.sandboxes.add_rebuilt(live)
         live.start()

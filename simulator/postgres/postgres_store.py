@@ -19,12 +19,11 @@ from typing import Any, Final, Literal, NamedTuple
 import psycopg
 from psycopg_pool import ConnectionPool
 
-from simulator.persistence.errors import Closed, StoreError, WriteFailed
+from simulator.persistence.errors import StoreError, WriteFailed
+from simulator.persistence.gate import Done, call_waiting
 from simulator.persistence.reader import Reader
-from simulator.persistence.retention import Retention
 from simulator.persistence.schema import LIFE_SHIFT
-from simulator.persistence.storage import Done, call_waiting
-from simulator.persistence.writer import Keys, Statement, Writer
+from simulator.persistence.writer import Keys, Retention, Statement, Writer
 from simulator.postgres.address import PAUSE_S, TIMEOUT_S, DatabaseAddress, connect, is_outage, set_up, store_error
 
 COMMITTED_ALREADY: Final = "RS002"
@@ -61,7 +60,7 @@ class PostgresStore:
         self._address = address
         self._durability = durability
         self.pool = open_pool(address)
-        self.reader = Reader(PooledDatabase(self.pool, address), address.name)
+        self.reader = Reader(partial(execute_pooled, self.pool, address), address.name)
         self._keys = SequenceKeys(self.reader)
         self.writer = Writer((), self._keys, retention or Retention())
         self._db: psycopg.Connection[Any] | None = None
@@ -97,7 +96,7 @@ class PostgresStore:
     def request_commit(self, done: Done) -> None:
         """See `Storage`; `done` is called in the thread of the store."""
         if self._is_closed or self._given_up is not None:
-            done(self._given_up or Closed("the store is closed"))
+            done(self._given_up or WriteFailed("the store is closed"))
             return
         with self._changed:
             self._waiting.append(_Batch(self.writer.take(), done, monotonic()))
@@ -208,21 +207,16 @@ def open_pool(address: DatabaseAddress) -> Pool:
     )
 
 
-class PooledDatabase:
-    """A database for `Reader`, for any thread."""
-
-    def __init__(self, pool: Pool, address: DatabaseAddress) -> None:
-        self._pool = pool
-        self._address = address
-
-    def execute(self, statement: str, values: Sequence[Any]) -> Generator[Any, None, None]:
-        """Yield the rows. Raises `StoreError`."""
-        try:
-            with self._pool.connection() as db:
-                rows = db.execute(to_postgres(statement), values, binary=True).fetchall()
-        except psycopg.Error as error:
-            raise store_error(error, self._address) from None
-        yield from rows
+def execute_pooled(
+    pool: Pool, address: DatabaseAddress, statement: str, values: Sequence[Any]
+) -> Generator[Any, None, None]:
+    """Yield the rows of a statement of a `Reader`, in any thread. Raises `StoreError`."""
+    try:
+        with pool.connection() as db:
+            rows = db.execute(to_postgres(statement), values, binary=True).fetchall()
+    except psycopg.Error as error:
+        raise store_error(error, address) from None
+    yield from rows
 
 
 @cache

@@ -79,7 +79,6 @@ class LiveSandbox:
 
     def _begin_life(self, first: FirstState) -> None:
         self.is_closed = False
-        self.hidden: tuple[str, ...] = ()  # secrets of the server on a tape of an earlier version
         self.clock, self.core = first
         self.new_events: list[DomainEvent] = []  # of the input that is being applied
         self.core.watch(self.new_events.append)
@@ -289,7 +288,7 @@ class LiveSandbox:
     def frozen_copy(self) -> "LiveSandbox":
         """Return a frozen copy of this life, which is about to end. It can be read in a thread, and accepts no
         commands."""
-        self.own_secrets.index(self.hidden)  # cached, so that a thread that reads it changes nothing
+        self.own_secrets.index()  # cached, so that a thread that reads it changes nothing
         self.life_tape.settle()
         life = copy(self)
         life.journal, life.tape = self.life_journal, self.life_tape
@@ -335,7 +334,7 @@ class LiveSandbox:
     @property
     def secrets(self) -> tuple[Secrets, ...]:
         """Return the indexes of secrets to redact: of this life, of the server, and of former lives."""
-        return self.own_secrets.index(self.hidden), self.server_secrets, *self.former_secrets.generations
+        return self.own_secrets.index(), self.server_secrets, *self.former_secrets.generations
 
     def retire_secrets(self, next_life: Iterable[str] = ()) -> None:
         """Add the secrets of this life to those of former lives, except the secrets that the next life has as well."""

@@ -44,7 +44,6 @@ class OwnSecrets:
         self._log = log
         self._index = Secrets()
         self._version = 0
-        self._others: Collection[str] = ()
         self._mask: tuple[tuple[Secrets, ...], Mask] | None = None
 
     def mask(self, keys: Container[str], secrets: tuple[Secrets, ...]) -> Mask:
@@ -54,9 +53,8 @@ class OwnSecrets:
             self._mask = secrets, Mask((), keys, secrets)
         return self._mask[1]
 
-    def index(self, others: Collection[str]) -> Secrets:
-        """Return the index of the secrets and of `others`; pass the same collection until it changes."""
-        if self._version != self._log.version or self._others is not others:
-            self._index = followed(self._index, (*self._log, *others))
-            self._version, self._others = self._log.version, others
+    def index(self) -> Secrets:
+        """Return the index of the secrets."""
+        if self._version != self._log.version:
+            self._index, self._version = followed(self._index, tuple(self._log)), self._log.version
         return self._index

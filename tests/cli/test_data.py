@@ -14,11 +14,11 @@ import pytest
 from simulator.cli.reports.judge import Tapes
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.database import OWNER
+from simulator.persistence.maintenance import export_sandbox
 from simulator.persistence.replay.tape_redaction import CannotMask
 from simulator.persistence.restoration import CannotResume
 from simulator.persistence.schema import DATABASE
 from simulator.persistence.store import Store
-from simulator.persistence.transfer import export_sandbox
 from tests.support.client import Client, running
 from tests.support.runner import invoke, refusal
 from tests.support.stores import change_entries, put_head, put_mark
@@ -268,13 +268,6 @@ def head(**changes: Any) -> Callable[[Store], object]:
     return lambda store: put_head(store, "shop", json.dumps(HEAD | changes).encode())
 
 
-def with_many_marks(store: Store) -> None:
-    for number in range(101):
-        name = f"mark {number}"
-        note = {"mark": {"name": name, "n": 0, "at": "2026-11-21T04:00:00Z"}, "serial": number}
-        put_mark(store, "shop", name, note=json.dumps(note).encode())
-
-
 def with_a_junk_mark(store: Store) -> None:
     put_mark(store, "shop", "x", note=b"junk")
 
@@ -291,7 +284,6 @@ HOSTILE: list[Callable[[Store], object]] = [
     lambda store: store.writer.append("shop", 1 << 62, b'{"entry":"inbox_cleared","name":"x"}'),
     lambda store: store.writer.append("shop", -(1 << 62), b'{"entry":"answered","request":7}'),
     with_a_junk_mark,
-    with_many_marks,
 ]  # fmt: skip
 
 

@@ -21,8 +21,7 @@ from simulator.cli.server_flags import ServerFlags
 from simulator.control.results import coverage_shown
 from simulator.domain.model.rules import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
-from simulator.persistence.replay.head import take_tape
-from simulator.persistence.replay.tape_writer import tape_lines
+from simulator.persistence.replay.tape_writer import take_tape, tape_lines
 from simulator.shortened import whole_line
 from tests.support.client import running
 from tests.support.local_server import QuietHandler, local_server

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.tape_reader import read_file
-from simulator.persistence.replay.tape_writer import packed, tape_lines
+from simulator.persistence.replay.tape_writer import packed, take_tape, tape_lines
 from simulator.persistence.tape.entries import RequestBegan
 from simulator.runtime.journal import Exchange
 from tests.support.client import running

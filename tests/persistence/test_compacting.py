@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from simulator.persistence.errors import InUse, Unusable
+from simulator.persistence.errors import Unusable
 from simulator.persistence.maintenance import check, compact
-from simulator.persistence.retention import Retention
 from simulator.persistence.schema import DATABASE
 from simulator.persistence.store import Store
+from simulator.persistence.writer import Retention
 from tests.support.stores import VERSION, fill, filled, held
 
 ROOT = Path(__file__).parents[2]
@@ -68,7 +68,7 @@ def test_a_compacted_folder_can_be_compacted_and_resumed(tmp_path: Path) -> None
 
 
 def test_a_folder_in_use_and_a_folder_that_is_no_store_are_not_compacted(tmp_path: Path) -> None:
-    with Store(tmp_path, version=VERSION), pytest.raises(InUse):
+    with Store(tmp_path, version=VERSION), pytest.raises(Unusable):
         compact(tmp_path, version=VERSION)
     with pytest.raises(Unusable, match="is not a data folder"):
         compact(tmp_path / "none", version=VERSION)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from simulator.persistence.database import OWNER
-from simulator.persistence.errors import Damaged, InUse, Newer, StoreError, Unusable
+from simulator.persistence.errors import Damaged, StoreError, Unusable
 from simulator.persistence.maintenance import back_up, check
 from simulator.persistence.schema import DATABASE
 from simulator.persistence.store import Durability, Store
@@ -51,7 +51,7 @@ def test_uncommitted_entries_are_committed_at_the_end(tmp_path: Path) -> None:
 def test_a_folder_has_a_single_owner_in_a_process(tmp_path: Path) -> None:
     with (
         opened(tmp_path),
-        pytest.raises(InUse, match=rf"in use by the process with pid {os.getpid()}, since 2.*Z: stop"),
+        pytest.raises(Unusable, match=rf"in use by the process with pid {os.getpid()}, since 2.*Z: stop"),
     ):
         opened(tmp_path)
     opened(tmp_path).close()
@@ -65,7 +65,7 @@ def test_a_folder_has_a_single_owner_among_processes_until_that_is_killed(tmp_pa
         try:
             assert owner.stdout
             assert owner.stdout.readline() == b"open\n"
-            with pytest.raises(InUse, match=f"in use by the process with pid {owner.pid}, since 20.*Z: stop it"):
+            with pytest.raises(Unusable, match=f"in use by the process with pid {owner.pid}, since 20.*Z: stop it"):
                 opened(tmp_path)
             assert check(tmp_path).problems == []
         finally:
@@ -126,10 +126,10 @@ REFUSED: list[tuple[Callable[[Path], None], type[StoreError], str]] = [
     (cut, Damaged, "damaged .*: restore the folder from a backup"),
     (overwritten, Damaged, r"damaged \(file is not a database\): restore"),
     (emptied, Damaged, "is missing or empty: restore"),
-    (newer, Newer, r"written by a newer reseller-sim, 9\.8\.7 \(format 3, known is 2\): use that one"),
+    (newer, Unusable, r"written by a newer reseller-sim, 9\.8\.7 \(format 3, known is 2\): use that one"),
     (of_another_program, Unusable, "belongs to another program: give another folder"),
     (without_format, Damaged, "has format 0, which never was"),
-    (without_a_table, Damaged, "does not have the tables of a data folder"),
+    (without_a_table, Damaged, "no such table"),
     (with_another_head, Damaged, "the head of sandbox 'shop' is damaged"),
     (
         without_database,

@@ -7,10 +7,7 @@ import pytest
 
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.reader import folder_reader
-from simulator.persistence.replay.differences import unbegun, unbegun_of
-from simulator.persistence.replay.head import take_tape
-from simulator.persistence.replay.rebuilding import nowhere, player_of
-from simulator.persistence.replay.tape_writer import tape_lines
+from simulator.persistence.replay.tape_writer import take_tape, tape_lines
 from simulator.persistence.restoration import kept_tape
 from tests.support.client import Client, running
 from tests.support.stores import as_killed
@@ -31,16 +28,3 @@ def test_a_tape_from_the_disk_is_the_one_from_memory(happens: Callable[[Client],
         folder = as_killed(kept.path, tmp_path / "killed")
     with folder_reader(folder) as reading:
         assert list(tape_lines(kept_tape(reading, "default", client.app.replayer))) == wanted
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("happens", PLAYS)
-def test_due_items_that_did_not_begin_follow_from_the_entries(happens: Callable[[Client], None]) -> None:
-    with running(FIRST) as client:
-        set_callback(client)
-        happens(client)
-        live, entries = client.live, list(client.live.tape)
-        player = player_of(live.id, live.beginning, client.app.replayer, nowhere())
-        for n, entry in enumerate(entries, 1):
-            assert player.play(entry) is None
-            assert unbegun_of(entries[:n]) == unbegun(player.live)

@@ -15,9 +15,9 @@ from simulator.persistence.errors import Damaged
 from simulator.persistence.maintenance import check
 from simulator.persistence.replay.tape_writer import entry_lines
 from simulator.persistence.restoration import CannotResume
-from simulator.persistence.retention import Retention
 from simulator.persistence.schema import DATABASE
 from simulator.persistence.store import Store
+from simulator.persistence.writer import Retention
 from tests.support.client import Client
 from tests.support.data_folders import DEFAULT, TOLD, folder_of, killed, saving_of, serving, told
 from tests.support.replaying import assert_replays

@@ -6,8 +6,8 @@ import pytest
 
 from simulator.persistence.errors import NoSandbox
 from simulator.persistence.maintenance import check
-from simulator.persistence.retention import Retention, SnapshotSize, apply_retention
 from simulator.persistence.store import Store
+from simulator.persistence.writer import Retention, SnapshotSize, apply_retention
 from tests.support.stores import VERSION, held, put_mark, rows
 
 # Snapshots after entries 10, 20, 30, 40 and 50, of 100 bytes each, with entries of 10 bytes; 55 entries in all.

@@ -11,11 +11,12 @@ import pytest
 
 from simulator.persistence import snapshot_schedule
 from simulator.persistence.maintenance import check
-from simulator.persistence.retention import Retention
 from simulator.persistence.schema import DATABASE
 from simulator.persistence.snapshot.forked_writer import pieces_apart
+from simulator.persistence.writer import Retention
 from tests.support.client import Client
 from tests.support.data_folders import DEFAULT, HeldLookup, folder_of, killed, saving_of, serving, told
+from tests.support.snapshots import all_taken
 from tests.support.taped_plays import FIRST, set_callback, set_clock
 from tests.support.wall import Wall
 
@@ -95,7 +96,7 @@ def test_a_number_is_the_time_of_its_entry_whether_there_is_a_snapshot_or_not(tm
         n, at = len(client.live.tape), client.live.clock.now()
         client.pass_time(0.5)
         assert client.sim("POST", f"{DEFAULT}/marks", {"name": "later"}).json["n"] == n
-        client.run(client.app._control._app.state.rewinder.snapshots.finished())  # type: ignore[union-attr]
+        client.run(all_taken(client.app._control._app.state.rewinder.snapshots))  # type: ignore[union-attr]
         assert client.sim("POST", f"{DEFAULT}/rewind", {"n": n}).status == 200
         assert client.live.clock.now() == at
         assert client.sim("GET", f"{DEFAULT}/marks").json["marks"] == []

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from simulator.persistence.errors import Closed, StoreError, Unusable
+from simulator.persistence.errors import StoreError, Unusable, WriteFailed
 from simulator.persistence.maintenance import back_up
-from simulator.persistence.retention import Retention
 from simulator.persistence.store import Durability, Store
+from simulator.persistence.writer import Retention
 from tests.support.stores import LOG, VERSION, as_killed, fill, held
 
 WAIT_S = 60.0
@@ -88,8 +88,8 @@ def test_no_commit_happens_after_the_end(tmp_path: Path, durability: Durability)
     store.close()
     answers: list[StoreError | None] = []
     store.request_commit(answers.append)
-    assert [type(answer) for answer in answers] == [Closed]
-    with pytest.raises(Closed, match="the store is closed"):
+    assert [type(answer) for answer in answers] == [WriteFailed]
+    with pytest.raises(WriteFailed, match="the store is closed"):
         store.reader.lives()
     store.close()
     assert not (tmp_path / LOG).exists()

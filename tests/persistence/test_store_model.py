@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from simulator.persistence.maintenance import check
-from simulator.persistence.retention import Retention
 from simulator.persistence.store import Store
-from simulator.persistence.writer import SnapshotWriter
+from simulator.persistence.writer import Retention, SnapshotWriter
 from tests.support.stores import LOG, VERSION, as_killed, held, put_mark
 from tests.support.tiers import examples
 

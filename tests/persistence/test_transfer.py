@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from simulator.persistence.errors import Damaged, NoSandbox, SandboxExists
-from simulator.persistence.maintenance import check
-from simulator.persistence.retention import Retention
+from simulator.persistence.errors import Damaged, NoSandbox, Unusable
+from simulator.persistence.maintenance import check, export_sandbox, import_sandbox
 from simulator.persistence.store import Store
-from simulator.persistence.transfer import export_sandbox, import_sandbox
+from simulator.persistence.writer import Retention
 from tests.support.stores import VERSION, fill, held, put_mark
 
 
@@ -74,7 +73,7 @@ def test_a_sandbox_is_replaced_only_when_that_is_asked_for(tmp_path: Path) -> No
         store.commit()
         later = held(store)
         with pytest.raises(
-            SandboxExists,
+            Unusable,
             match="has a sandbox 'shop' already: give --replace to replace it, or import into another",
         ):
             import_sandbox(store, file)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from simulator.persistence.errors import Damaged, InUse, StoreError, Unusable
+from simulator.persistence.errors import Damaged, StoreError, Unusable
 from simulator.persistence.maintenance import check
 from simulator.persistence.store import Store
 from tests.support.data_folders import DEFAULT, serving, told
@@ -85,14 +85,6 @@ def test_a_folder_that_cannot_be_converted_stays_unchanged(
     with pytest.raises(kind, match=text):
         Store(folder, version="2")
     assert path.read_bytes() == before
-
-
-def test_a_folder_that_an_earlier_simulator_has_open_is_not_converted(folder: Path) -> None:
-    with closing(sqlite3.connect(folder / "sandboxes.sqlite3")) as earlier:
-        earlier.execute("PRAGMA journal_mode = WAL")
-        earlier.execute("SELECT * FROM lives").fetchall()
-        with pytest.raises(InUse, match="in use by an earlier version of this program: stop it"):
-            Store(folder, version="2")
 
 
 def test_a_refusal_names_the_command_that_converts_a_folder(folder: Path) -> None:

@@ -11,11 +11,10 @@ import pytest
 
 from simulator.cli.tape_file import TapeLife, difference_lines
 from simulator.persistence.replay.differences import Difference
-from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.proof import prove
 from simulator.persistence.replay.rebuilding import nowhere
 from simulator.persistence.replay.tape_reader import ReadTape, read_tapes
-from simulator.persistence.replay.tape_writer import tape_lines
+from simulator.persistence.replay.tape_writer import take_tape, tape_lines
 from tests.support.client import Client, running
 from tests.support.taped_plays import FIRST, set_callback
 

@@ -8,9 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from simulator.persistence.replay import codec, head
-from simulator.persistence.replay.head import take_tape
-from simulator.persistence.replay.tape_writer import tape_lines
+from simulator.persistence.replay import codec, tape_writer
+from simulator.persistence.replay.tape_writer import take_tape, tape_lines
 from simulator.persistence.tape.entries import Line
 from tests.support.client import Client, running
 from tests.support.taped_plays import FIRST, PLAYS, set_callback
@@ -61,10 +60,10 @@ def row(command: str) -> str:
 
 def test_the_page_says_the_version_of_the_format() -> None:
     (version,) = re.findall(r"^\| none: the head \|.*\(the format's version, (\d+)\)", PAGE, re.MULTILINE)
-    assert int(version) == head.VERSION
+    assert int(version) == tape_writer.VERSION
 
 
-KINDS = [*Line.__subclasses__(), codec.Answer, head.Head, head.Clock, head.End]
+KINDS = [*Line.__subclasses__(), codec.Answer, tape_writer.Head, tape_writer.Clock, tape_writer.End]
 
 
 @pytest.mark.parametrize("kind", KINDS)

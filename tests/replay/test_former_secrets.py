@@ -10,9 +10,9 @@ from urllib.parse import quote
 import pytest
 
 from simulator.cli.reports.judge import Tapes
-from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.tape_reader import read_file
 from simulator.persistence.replay.tape_redaction import lines_without_secrets
+from simulator.persistence.replay.tape_writer import take_tape
 from simulator.redaction import MASKED
 from tests.support.client import Client, running
 from tests.support.data_folders import killed, serving

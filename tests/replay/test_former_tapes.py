@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from simulator import __version__
-from simulator.persistence.replay.head import take_tape
-from simulator.persistence.replay.tape_writer import packed, tape_lines
+from simulator.persistence.replay.tape_writer import packed, take_tape, tape_lines
 from tests.support.client import running
 from tests.support.runner import invoke
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.proof import player_for
 from simulator.persistence.replay.rebuilding import nowhere
 from simulator.persistence.replay.tape_reader import read_tapes
 from simulator.persistence.replay.tape_redaction import CannotMask, lines_without_secrets
+from simulator.persistence.replay.tape_writer import take_tape
 from tests.support.client import Client, running
 from tests.support.replaying import play
 from tests.support.tiers import examples

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from simulator.persistence.replay.codec import BadTape
-from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.tape_reader import read_file, read_tapes
-from simulator.persistence.replay.tape_writer import packed, tape_lines
+from simulator.persistence.replay.tape_writer import packed, take_tape, tape_lines
 from tests.support.client import running
 
 

@@ -8,12 +8,11 @@ from urllib.parse import quote
 
 import pytest
 
-from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.proof import player_for
 from simulator.persistence.replay.rebuilding import nowhere
 from simulator.persistence.replay.tape_reader import read_tapes
 from simulator.persistence.replay.tape_redaction import StandIns, lines_without_secrets
-from simulator.persistence.replay.tape_writer import tape_lines
+from simulator.persistence.replay.tape_writer import take_tape, tape_lines
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import Ending
 from tests.support.client import Client, running
@@ -134,7 +133,7 @@ def test_a_signature_on_a_masked_tape_has_its_original_verdict(client: Client) -
 
 @pytest.mark.parametrize("secret", [SECRET, "ab" * 32, PASSWORD, "é" * 9, "x" * 2000, "=" * 8, "m", "0", "ma"])
 def test_a_stand_in_is_as_long_as_its_secret_and_differs(secret: str) -> None:
-    made = StandIns().of(secret)
+    made = StandIns()[secret]
     assert (len(made.encode()), made == secret) == (len(secret.encode()), False)
     if secret == SECRET:
         assert len(base64.b64decode(made, validate=True)) == 32

@@ -5,9 +5,8 @@ import base64
 
 import pytest
 
-from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.tape_redaction import lines_without_secrets
-from simulator.persistence.replay.tape_writer import tape_lines
+from simulator.persistence.replay.tape_writer import take_tape, tape_lines
 from simulator.runtime import traces
 from simulator.runtime.traces import TraceContext, Traces
 from tests.support.client import Client, running

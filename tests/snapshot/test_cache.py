@@ -9,12 +9,12 @@ from simulator.persistence import rewinding
 from simulator.persistence.replay.player import Player
 from simulator.persistence.replay.state_digest import state_digest
 from simulator.persistence.rewinding import Asked, Rewinder
-from simulator.persistence.snapshot import cache
 from simulator.persistence.snapshot.cache import SnapshotCache
 from simulator.persistence.snapshot.document import Snapshot
 from simulator.runtime.live_sandbox import LiveSandbox
 from tests.support.client import Client, running
 from tests.support.replaying import assert_replays
+from tests.support.snapshots import all_taken
 from tests.support.taped_plays import FIRST
 
 
@@ -32,7 +32,7 @@ def mark(client: Client, rewinder: Rewinder, name: str) -> None:
 
     async def marked() -> None:
         rewinder.mark(client.live, name)
-        await rewinder.snapshots.finished()
+        await all_taken(rewinder.snapshots)
 
     client.run(marked())
 
@@ -86,7 +86,6 @@ def test_snapshots_are_taken_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_long_tape_has_a_snapshot_beside_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "AT_ONCE_MAX", 0)
     with running(FIRST) as client:
         client.pay("one")
         rewinder = rewinder_of(client)
@@ -94,7 +93,7 @@ def test_a_long_tape_has_a_snapshot_beside_requests(monkeypatch: pytest.MonkeyPa
         async def busy() -> None:
             rewinder.mark(client.live, "here")
             await asyncio.gather(
-                rewinder.snapshots.finished(),
+                all_taken(rewinder.snapshots),
                 client.asim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "1"}),
             )
 
@@ -149,13 +148,13 @@ def test_snapshots_are_bounded_by_their_bytes_and_stay_apart_evenly() -> None:
 def taken_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the sandboxes with snapshots."""
     found: list[str] = []
-    real = cache.take  # type: ignore[attr-defined]
+    real = SnapshotCache._take
 
-    def take(live: LiveSandbox, n: int) -> Snapshot:
+    async def take(snapshots: SnapshotCache, live: LiveSandbox) -> None:
         found.append(live.id)
-        return real(live, n)
+        await real(snapshots, live)
 
-    monkeypatch.setattr(cache, "take", take)
+    monkeypatch.setattr(SnapshotCache, "_take", take)
     return found
 
 
@@ -169,7 +168,7 @@ def test_however_many_marks_are_set_one_snapshot_is_taken_of_each_place(taken_of
                 for live in boxes:
                     rewinder.mark(live, f"m{number}")
                 await asyncio.sleep(0)
-            await rewinder.snapshots.finished()
+            await all_taken(rewinder.snapshots)
 
         client.run(storm())
         assert sorted(taken_of) == ["box-0", "box-1", "box-2", "box-3", "box-4", "default"]

@@ -59,9 +59,9 @@ def test_every_part_that_is_missing_cut_or_something_else_is_noticed(whole: Whol
 
 
 def test_another_version_is_refused_before_anything_is_read(whole: Whole) -> None:
-    head = json.loads(whole.snapshot.parts["head"]) | {"snapshot": 8, "more": 1}
+    head = json.loads(whole.snapshot.parts["head"]) | {"snapshot": 9, "more": 1}
     parts = {**whole.snapshot.parts, "head": json.dumps(head).encode(), "state": b"of a newer version"}
-    with pytest.raises(BadSnapshot, match="a snapshot is of version 8, this simulator reads version 7"):
+    with pytest.raises(BadSnapshot, match="a snapshot is of version 9, this simulator reads version 8"):
         whole.restored_with(parts)
 
 

@@ -19,7 +19,6 @@ LARGE = os.urandom(3_000_000)
 
 def parts() -> Iterator[tuple[str, bytes]]:
     yield "small", b"1"
-    yield "empty", b""
     yield "large", LARGE
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from simulator.domain.model.transactions import Transaction
-from simulator.persistence.snapshot.payments import OF_FIRST_ENTRY, OF_PLACES, PAYMENTS, SHARED
+from simulator.persistence.snapshot.rows import OF_FIRST_ENTRY, OF_PLACES, PAYMENTS, SHARED
 from simulator.persistence.snapshot.state import RESELLERS, CountersRow, InboxRow
 from simulator.runtime.inbox_messages import InboxMessage
 from simulator.runtime.value_counts import KeptCounts, ValueCounts
@@ -28,7 +28,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
             "_wall": AROUND, "_sender": AROUND, "_budgets": AROUND, "sleep": AROUND, "on_ending": AROUND,
             "served": AROUND, "evicted_before": AROUND,
             "keeper": AROUND, "is_touched": AROUND, "last_used_s": AROUND, "resets": AROUND, "rewinds": AROUND,
-            "server_secrets": AROUND, "hidden": BEGINNING, "last_ending": AROUND, "delays": WAITERS,
+            "server_secrets": AROUND, "last_ending": AROUND, "delays": WAITERS,
             "holds": WAITERS, "unanswered": WAITERS,
             "former_secrets": "of other lives in any sandbox: the server has them",
             "waiting": WAITERS, "driver": "it has what runs; there is no snapshot during an advance",

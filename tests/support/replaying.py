@@ -4,13 +4,12 @@ from collections.abc import Iterable
 
 from simulator.app import App
 from simulator.persistence.replay.differences import Difference
-from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.player import Player
 from simulator.persistence.replay.proof import player_for
 from simulator.persistence.replay.rebuilding import nowhere, player_of
 from simulator.persistence.replay.tape_reader import ReadTape, read_tapes
 from simulator.persistence.replay.tape_redaction import lines_without_secrets
-from simulator.persistence.replay.tape_writer import tape_lines
+from simulator.persistence.replay.tape_writer import take_tape, tape_lines
 from simulator.persistence.tape.entries import Entry
 from simulator.runtime import driver
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
@@ -20,7 +19,7 @@ from tests.support.snapshots import assert_goes_on
 
 def replayed(app: App, live: LiveSandbox, entries: Iterable[Entry] | None = None) -> tuple[Player, Difference | None]:
     """A player that has played the tape of a sandbox, up to its end or to the first difference."""
-    player = player_of(live.id, live.beginning, app.replayer, nowhere(), live.hidden)
+    player = player_of(live.id, live.beginning, app.replayer, nowhere())
     return player, play(player, live.tape if entries is None else entries)
 
 

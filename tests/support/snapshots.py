@@ -1,16 +1,18 @@
 """Snapshots along a tape: a sandbox restored from a snapshot must continue exactly as the original."""
 
+import asyncio
 from collections.abc import Iterable
 from typing import Any
 
 from simulator.app import App
 from simulator.domain.agenda import StepDue
 from simulator.domain.model.rules import ScenarioOrigin, SourceLine
-from simulator.persistence.replay.head import beginning_of
 from simulator.persistence.replay.player import Player
 from simulator.persistence.replay.proof import player_for
 from simulator.persistence.replay.rebuilding import nowhere
 from simulator.persistence.replay.tape_reader import ReadTape
+from simulator.persistence.replay.tape_writer import beginning_of
+from simulator.persistence.snapshot.cache import SnapshotCache
 from simulator.persistence.snapshot.capture import take
 from simulator.persistence.snapshot.document import Snapshot
 from simulator.persistence.snapshot.restore import restored
@@ -83,7 +85,7 @@ def resumed(app: App, tape: ReadTape, snapshot: Snapshot) -> Player:
     head, compiler = tape.head, ScenarioCompiler()
     beginning = beginning_of(head, compiler)
     entries = tape.entries[: snapshot.n]
-    arguments = head.sandbox, beginning, app.replayer, nowhere(), head.hidden, compiler
+    arguments = head.sandbox, beginning, app.replayer, nowhere(), compiler
     return restored(snapshot, *arguments, entries=entries)
 
 
@@ -128,3 +130,9 @@ def assert_goes_on(app: App, tape: ReadTape, places: Iterable[int]) -> int:
         if last is not None and end is not None:
             assert not (other := differing(last, end)), (snapshot.n, other)
     return len(found)
+
+
+async def all_taken(cache: SnapshotCache) -> None:
+    """Wait until all wanted snapshots are taken."""
+    while cache._task is not None:
+        await asyncio.wait([cache._task])

@@ -20,10 +20,10 @@ from simulator.domain.model.schedule import NetworkStatus
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import WebhookStart
 from simulator.domain.sandbox import Sandbox
-from simulator.persistence.tape.entries import read, write
 from simulator.scenario.build import COMPILER
 from simulator.scenario.library import load_scenario, scenario_from_object
 from tests.support.anatomy import anatomy
+from tests.support.command_lines import read, write
 
 pytestmark = pytest.mark.slow
 

@@ -9,11 +9,11 @@ import pytest
 
 from simulator.domain.errors import DomainError
 from simulator.domain.sandbox import Sandbox
-from simulator.persistence.tape.entries import read, write
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.build import ScenarioCompiler
 from tests.support.client import Client, running
+from tests.support.command_lines import read, write
 from tests.support.taped_plays import FIRST, PLAYS, parts, set_callback
 
 Tape = list[tuple[bytes, datetime]]

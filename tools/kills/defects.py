@@ -95,7 +95,7 @@ def rewinds_are_not_written() -> None:
     use_short_intervals()
 
     def forgetful(keeper: StoreKeeper, live: LiveSandbox, place: StoredPlace, tape: Tape, marks: Marks) -> None:
-        keeper.follow(live, keeper._tracked[live].last_serial, tape)
+        keeper.follow(live, tape)
 
     StoreKeeper.rewound = forgetful  # type: ignore[assignment, method-assign]
 

@@ -189,7 +189,7 @@ DEFECTS = (
     # The disk
     Defect("the body of a request that has to wait is not on disk", "api.suspension:await_body",
            "call.exchange.body, call.has_body = request.body, True", "call.has_body = True", seed=68),
-    Defect("a snapshot on disk lacks a nonce", "persistence.snapshot.capture:_Capture.parts",
+    Defect("a snapshot on disk lacks a nonce", "persistence.snapshot.capture:_parts",
            "list(state.nonces))", "list(state.nonces)[1:])", seed=8),
     Defect("a callback leaves before its input is on disk", "persistence.gate:GatedSender.send",
            "await self._passed()", "pass", seed=8),

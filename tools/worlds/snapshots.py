@@ -40,7 +40,7 @@ def taken_here(delay_s: Callable[[], float], objected: Object) -> Iterator[None]
 
 
 async def _pieces(parts: Parts, delay_s: float) -> AsyncGenerator[tuple[str, bytes], None]:
-    made = [(name, content) for name, content in parts() if content]
+    made = list(parts())
     for place, piece in enumerate(made):
         if place == len(made) // 2 and delay_s:
             await asyncio.sleep(delay_s)

@@ -3,10 +3,9 @@
 from itertools import chain
 
 from simulator.persistence.replay.differences import Difference
-from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.proof import player_for
 from simulator.persistence.replay.rebuilding import nowhere
-from simulator.persistence.replay.tape_writer import tape_lines
+from simulator.persistence.replay.tape_writer import take_tape, tape_lines
 from tests.support.replaying import play_whole, read_back, replayed
 from tools.worlds.sandbox_view import view_of
 from tools.worlds.world import World

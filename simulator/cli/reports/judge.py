@@ -17,10 +17,9 @@ from simulator.cli.reports.verdicts import Lives, Totals, expectation_cases, wit
 from simulator.cli.server import Running
 from simulator.cli.usage import CannotStart, notify
 from simulator.control.results import audit_of
-from simulator.persistence.replay.head import take_tape
 from simulator.persistence.replay.player import RequestReplay
 from simulator.persistence.replay.tape_redaction import CannotMask, lines_without_secrets
-from simulator.persistence.replay.tape_writer import packed, tape_lines
+from simulator.persistence.replay.tape_writer import packed, take_tape, tape_lines
 from simulator.redaction import Mask
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import Ending

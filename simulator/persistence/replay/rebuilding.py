@@ -52,19 +52,17 @@ def player_of(
     beginning: Beginning,
     replayer: RequestReplay,
     around: Surroundings,
-    hidden: tuple[str, ...] = (),
     compiler: ScenarioCompiler | None = None,
     make: Callable[..., Sandbox] = Sandbox,
 ) -> Player:
-    """Return a player for the tape of a life with this beginning; `hidden` is as in the head, and `make` creates the
-    state machine. It can run in a thread, since it has its own `compiler`, or the given one."""
+    """Return a player for the tape of a life with this beginning; `make` creates the state machine. It can run in a
+    thread, since it has its own `compiler`, or the given one."""
     own = compiler or ScenarioCompiler()
 
     def begin(make: Callable[..., Sandbox]) -> tuple[LiveSandbox, TapeClock]:
         clock = TapeClock(beginning.mode, beginning.rate, beginning.started)
         first = clock, core_of(id_, beginning.spec, beginning.started, own, make)
         live = LiveSandbox(id_, beginning.spec, first, around.wall, around.sender, around.budgets)
-        live.hidden = hidden
         return live, clock
 
     return Player(*begin(make), replayer, lambda: begin(Sandbox)[0], own)

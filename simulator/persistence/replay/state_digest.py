@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from simulator.domain.model.delivery_attempts import Attempt, JobCounts
 from simulator.domain.model.resellers import Reseller
-from simulator.domain.model.transactions import Transaction
 from simulator.domain.state import State
 from simulator.runtime.command_log import digest
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -38,7 +37,10 @@ def _content(state: State) -> dict[str, Any]:
         "rules": [state.rules_added, {name: encode(one.document) for name, one in state.added.items()}],
         "catalog": [encode(product_body(one)) for one in state.catalog.products.values()],
         "tree": [encode(tree_part(group)) for group in state.catalog.groups],
-        "options": [_options(one.options) for one in state.catalog.products.values()],
+        "options": [
+            [(field, option.code, option.is_active) for field, options in one.options.items() for option in options]
+            for one in state.catalog.products.values()
+        ],
         "callbacks": state.callbacks_made,
         "in_flight": sorted(state.in_flight),
     }
@@ -50,16 +52,15 @@ def _latest(state: State) -> dict[str, Any]:
     deliveries = islice(reversed(state.deliveries), LATEST)
     return {
         "agenda": [len(state.agenda), str(state.agenda.next_due)],
-        "latest_payments": [_payment(one) for one in islice(reversed(state.transactions.values()), LATEST)],
+        "latest_payments": [
+            [one.trxid, one.refid, one.account, one.sender, one.remarks, one.created, one.results]
+            for one in islice(reversed(state.transactions.values()), LATEST)
+        ],
         "latest_entries": {one.code: one.wallet.entries[-entries:] for one in state.resellers.values()},
         "latest_callbacks": [[one.id, one.state, _attempts(one.attempts)] for one in callbacks],
         "latest_deliveries": [[one.id, one.state, one.error, _attempts(one.attempts)] for one in deliveries],
         "latest_emails": list(islice(reversed(state.notifications), LATEST)),
     }
-
-
-def _payment(one: Transaction) -> list[Any]:
-    return [one.trxid, one.refid, one.account, one.sender, one.remarks, one.created, one.results]
 
 
 def _attempts(attempts: Sequence[Attempt]) -> list[Any]:
@@ -81,7 +82,3 @@ def _reseller(state: State, one: Reseller) -> list[Any]:
         [webhooks.begun, webhooks.attempts, webhooks.delivered, webhooks.failed],
         {code: str(overlay) for code, overlay in sorted(one.overlay.items())},
     ]
-
-
-def _options(by_field: Any) -> list[Any]:
-    return [(field, one.code, one.is_active) for field, options in by_field.items() for one in options]

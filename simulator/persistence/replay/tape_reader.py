@@ -12,14 +12,11 @@ from typing import IO, Any, Final
 import msgspec
 
 from simulator.persistence.replay.codec import Answered, BadTape, Began, entry_from
-from simulator.persistence.replay.head import VERSION, End, Head
+from simulator.persistence.replay.tape_writer import VERSION, End, Head
 from simulator.persistence.tape.entries import Entry
+from simulator.persistence.tape.tape import TAPES_BYTES_MAX
 from simulator.runtime.sandboxes import is_sandbox_id
 
-FILE_BYTES_MAX: Final = 1024 * 1024 * 1024
-"""The memory limit for a file: its lines when unpacked, with the overhead of each."""
-
-LINE_BYTES_MAX: Final = 128 * 1024 * 1024
 ENTRY_BYTES: Final = 500
 """The overhead of an entry besides its text; each of its headers takes `HEADER_BYTES` more."""
 HEADER_BYTES: Final = 80
@@ -46,10 +43,10 @@ class NoTape(BadTape):
 
 
 class CutShort(BadTape):
-    """The file ends too early, at the place in the text; `rest` is the available part of its last line."""
+    """The file ends too early; `rest` is the available part of its last line."""
 
-    def __init__(self, rest: bytes = b"", where: str = "within the head of a tape") -> None:
-        super().__init__(f"the file ends too early, {where}")
+    def __init__(self, rest: bytes = b"") -> None:
+        super().__init__("the file ends too early, within the head of a tape or the checksum before it")
         self.rest = rest
 
 
@@ -75,14 +72,7 @@ class _Version(msgspec.Struct, frozen=True):
     tape: int
 
 
-class _Scenario(msgspec.Struct, frozen=True):
-    """The text of a head's scenario."""
-
-    scenario: msgspec.Raw
-
-
 _VERSION = msgspec.json.Decoder(_Version)
-_SCENARIO = msgspec.json.Decoder(_Scenario)
 _HEAD = msgspec.json.Decoder(Head, float_hook=Decimal)
 _END = msgspec.json.Decoder(End)
 _DAMAGES = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -95,18 +85,15 @@ def read_file(path: Path) -> Iterator[ReadTape]:
         yield from read_tapes(lines_of(source))
 
 
-def read_tapes(source: Iterable[bytes], bytes_max: int | None = None) -> Iterator[ReadTape]:
+def read_tapes(source: Iterable[bytes], bytes_max: int = TAPES_BYTES_MAX) -> Iterator[ReadTape]:
     """Yield the tapes in these lines, in order, with at most `bytes_max` of memory. Raises `BadTape` for a line that
     begins no tape, and `CutShort` for an incomplete first line. A tape that ends at an invalid line, or at a premature
     end of the source, has no end. The source may raise both errors where it is damaged or ends."""
-    numbered = enumerate(source, 1)
-    reader = _Reader(numbered, bytes_max or FILE_BYTES_MAX)
-    before: ReadTape | None = None
-    while (tape := reader.next_tape(before)) is not None:
+    reader = _Reader(enumerate(source, 1), bytes_max)
+    while (tape := reader.next_tape()) is not None:
         yield tape
         if tape.damage:
             return
-        before = tape
 
 
 class _Reader:
@@ -115,20 +102,16 @@ class _Reader:
     def __init__(self, numbered: Iterator[tuple[int, bytes]], bytes_max: int) -> None:
         self._numbered = numbered
         self._bytes_max = bytes_max
-        self._scenario_text = b""
         self._scenario: Mapping[str, Any] = {}
         self._bytes = 0
 
-    def next_tape(self, before: ReadTape | None) -> ReadTape | None:
+    def next_tape(self) -> ReadTape | None:
         """Return the tape that begins here, None at the end of the file."""
         try:
             first = next(self._numbered, None)
         except CutShort as cut:
             if not cut.rest.startswith(_BEGINNING[: len(cut.rest)]):
                 raise NoTape(_no_head("the last line")) from None
-            if before is not None and not cut.rest:
-                text = f"after the last line of the tape of {before.head.sandbox}, within its checksum or the next tape"
-                raise CutShort(where=text) from None
             raise
         if first is None:
             return None
@@ -163,18 +146,13 @@ class _Reader:
 
     def _head(self, number: int, line: bytes) -> Head:
         """Raises `BadTape`."""
-        self._count(number, LIFE_BYTES)
-        _check_version(number, line)
-        try:
-            text = bytes(_SCENARIO.decode(line).scenario)
-        except _DAMAGES:
-            text = b""
-        if text != self._scenario_text or not text:
-            self._count(number, len(text) * DOCUMENT_FACTOR)
-            head = head_from(line, number)
-            self._scenario_text, self._scenario = text, head.scenario
-            return head
-        return msgspec.structs.replace(head_from(line, number), scenario=self._scenario)
+        self._count(number, LIFE_BYTES + len(line) * DOCUMENT_FACTOR)
+        head = head_from(line, number)
+        if head.scenario == self._scenario:
+            self._bytes -= len(line) * DOCUMENT_FACTOR
+            head = msgspec.structs.replace(head, scenario=self._scenario)
+        self._scenario = head.scenario
+        return head
 
     def _count(self, number: int, size: int) -> None:
         """Count memory. Raises `TooLargeFile`."""
@@ -195,18 +173,6 @@ def _size_of(line: bytes) -> int:
 
 def head_from(line: bytes, number: int = 1) -> Head:
     """Return the head in a line. Raises `BadTape`."""
-    _check_version(number, line)
-    try:
-        head = _HEAD.decode(line)
-    except _DAMAGES as error:
-        raise BadTape(f"line {number} cannot be understood ({error})") from None
-    if not is_sandbox_id(head.sandbox):
-        raise BadTape(f"line {number}: sandbox: {head.sandbox[:80]!r} is the id of no sandbox")
-    return head
-
-
-def _check_version(number: int, line: bytes) -> None:
-    """Raise `NoTape` if the line is no head, or has a newer version."""
     try:
         version = _VERSION.decode(line).tape
     except _DAMAGES:
@@ -214,6 +180,13 @@ def _check_version(number: int, line: bytes) -> None:
     if version > VERSION:
         text = f"line {number}: the tape has version {version}, and this reseller-sim reads up to {VERSION}"
         raise NoTape(f"{text}; replay it with a newer one")
+    try:
+        head = _HEAD.decode(line)
+    except _DAMAGES as error:
+        raise BadTape(f"line {number} cannot be understood ({error})") from None
+    if not is_sandbox_id(head.sandbox):
+        raise BadTape(f"line {number}: sandbox: {head.sandbox[:80]!r} is the id of no sandbox")
+    return head
 
 
 def _no_head(where: str) -> str:
@@ -231,8 +204,9 @@ def _end(tape: ReadTape, number: int, line: bytes) -> End:
     return end
 
 
-def lines_of(source: IO[bytes]) -> Iterator[bytes]:
-    """Yield the lines with their line ends, as far as the file goes. Raises `CutShort` where it ends too early."""
+def lines_of(source: IO[bytes], bytes_max: int = TAPES_BYTES_MAX) -> Iterator[bytes]:
+    """Yield the lines of at most `bytes_max` bytes with their line ends, as far as the file goes. Raises `CutShort`
+    where it ends too early."""
     begun: list[bytes] = []  # of an incomplete line
     size = 0
     try:
@@ -243,8 +217,8 @@ def lines_of(source: IO[bytes]) -> Iterator[bytes]:
                 begun, size = [], 0
             begun.append(rest)
             size += len(rest)
-            if size > LINE_BYTES_MAX:
-                raise BadTape(f"a line has more than {LINE_BYTES_MAX} bytes, which is the limit")
+            if size > bytes_max:
+                raise BadTape(f"a line has more than {bytes_max} bytes, which is the limit")
     except CutShort:
         raise CutShort(b"".join(begun)) from None
     if size:

@@ -1,19 +1,155 @@
-"""Writes tapes as compressed lines: the head, the entries, the end."""
+"""Tapes as compressed lines: the head, which is the beginning of the sandbox, the entries, and the end."""
 
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from hashlib import sha256
-from typing import Final
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any, Final, NamedTuple
 
-from msgspec.structs import replace
+import msgspec
 
+from simulator import __version__
 from simulator.persistence.replay.codec import Numbers, entry_line, written_line
-from simulator.persistence.replay.head import MarkState, TakenTape
-from simulator.persistence.tape.entries import Entry, InboxCleared, InboxReceived, RequestBegan, RequestShown
+from simulator.persistence.replay.differences import unbegun
+from simulator.persistence.replay.state_digest import state_digest
+from simulator.persistence.tape.entries import Due, Entry, RequestBegan, Time
+from simulator.redaction import Secrets
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.lives import NO_QUOTAS, Beginning, Ending, Quotas, SandboxSpec
+from simulator.scenario.build import COMPILER, ScenarioCompiler
 
 _LEVEL: Final = 6
 _GZIP: Final = 31
 _PIECE_BYTES: Final = 64 * 1024
+VERSION = 1
+"""The version of the format. A reader refuses a higher version."""
+
+
+class Clock(msgspec.Struct, frozen=True, kw_only=True):
+    """The clock that a sandbox began with; `start` is the requested time, None for the present."""
+
+    mode: str
+    rate: float
+    start: Time | None = None
+
+
+class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The first line of a tape. `scenario` is the document with everything that it extends, `name` its name when the
+    document has no name; `entries` is the number of lines up to the end. `masked` when stand-ins replace the secrets.
+    `drawn_for` is the id that unique credentials and
+    tokens are derived from, when it is not `sandbox`: a fork has the id of its original."""
+
+    tape: int
+    version: str
+    sandbox: str
+    started: Time
+    seed: int
+    clock: Clock
+    name: str
+    scenario: Mapping[str, Any]
+    entries: int
+    unique_credentials: bool = False
+    audited: bool = msgspec.field(default_factory=lambda: True)  # written always: empty values may be omitted
+    masked: bool = False
+    drawn_for: str = ""
+    quotas: Quotas | None = None
+
+
+class MarkState(msgspec.Struct, frozen=True, kw_only=True):
+    """A mark after the first `n` entries, and the digest of the state there."""
+
+    mark: str
+    n: int
+    state: str
+
+
+class End(msgspec.Struct, frozen=True, kw_only=True):
+    """The last line: the number of entries, and `left_out`, the number of inputs that had no room. `now` is the time of
+    the sandbox when the tape was taken. `due` are the attempts that were due and not begun, None for a full tape.
+    `ended` says how the life ended, empty when it continues. `state` is the digest of the state, empty for a full tape;
+    `marks` are the marks with a digest. Older tapes have no digests."""
+
+    end: int
+    left_out: Annotated[int, msgspec.Meta(ge=0)] = 0
+    now: Time | None = None
+    due: Due | None = None
+    ended: Ending = ""
+    state: str = ""
+    marks: tuple[MarkState, ...] = ()
+
+
+class TakenTape(NamedTuple):
+    """A tape at a moment. `keys` are the API keys of its sandbox, `former` the
+    secrets of former lives, `server` the server's."""
+
+    head: Head
+    entries: list[Entry]
+    end: End
+    keys: Container[str] = ()
+    former: tuple[Secrets, ...] = ()
+    server: tuple[str, ...] = ()
+
+
+def take_tape(live: LiveSandbox, now: datetime | None = None, ended: Ending = "") -> TakenTape:
+    """Return the tape of a sandbox up to now, or of a life that `ended` at the time `now`. It can be read in a
+    thread."""
+    entries = live.tape.taken()
+    end = end_of(live, len(entries), live.tape.left_out, now, ended)
+    head, keys, server = head_of(live, len(entries)), frozenset(live.core.state.keys), tuple(live.server_secrets)
+    return TakenTape(head, entries, end, keys, live.former_secrets.generations, server)
+
+
+def end_of(live: LiveSandbox, entries: int, left_out: int = 0, now: datetime | None = None, ended: Ending = "") -> End:
+    """Return the end of a sandbox's tape with this number of entries, as in `take_tape`."""
+    return End(
+        end=entries,
+        left_out=left_out,
+        now=now or live.clock.now(),
+        due=None if left_out else unbegun(live),
+        ended=ended,
+        state="" if left_out else state_digest(live),
+        marks=tuple(MarkState(mark=one.name, n=one.n, state=one.state) for one in live.marks if one.state),
+    )
+
+
+def head_of(live: LiveSandbox, entries: int = 0) -> Head:
+    """Return the head of a sandbox's tape with this number of entries."""
+    beginning = live.beginning
+    spec = beginning.spec
+    return Head(
+        tape=VERSION,
+        version=__version__,
+        sandbox=live.id,
+        started=beginning.started,
+        seed=live.seed,
+        clock=Clock(mode=beginning.mode, rate=beginning.rate, start=spec.start),
+        name=spec.scenario.name,
+        scenario=spec.scenario.document,
+        entries=entries,
+        unique_credentials=spec.unique_credentials,
+        audited=spec.is_audited,
+        drawn_for=spec.drawn_for,
+        quotas=spec.quotas or None,
+        masked=spec.is_masked,
+    )
+
+
+def beginning_of(head: Head, compiler: ScenarioCompiler = COMPILER) -> Beginning:
+    """Return the beginning of a tape's life. Raises `ScenarioError`."""
+    clock = head.clock
+    spec = SandboxSpec(
+        scenario=compiler.scenario(head.scenario, head.name),
+        id=head.sandbox,
+        seed=head.seed,
+        mode=clock.mode,
+        rate=clock.rate,
+        start=clock.start,
+        unique_credentials=head.unique_credentials,
+        is_audited=head.audited,
+        drawn_for=head.drawn_for,
+        quotas=head.quotas or NO_QUOTAS,
+        is_masked=head.masked,
+    )
+    return Beginning(spec, head.started, clock.mode, clock.rate)
 
 
 def packed(lines: Iterable[bytes]) -> Iterator[bytes]:
@@ -35,19 +171,7 @@ def tape_lines(tape: TakenTape) -> Iterator[bytes]:
     """Yield a tape line by line, with line ends, including all secrets on it."""
     yield written_line(tape.head)
     yield from entry_lines(tape.entries)
-    yield written_line(replace(tape.end, outside=outside_digest(tape.entries, tape.end.marks)))
-
-
-def outside_digest(entries: Iterable[Entry], marks: Iterable[MarkState]) -> str:
-    """Return a digest, sixteen hexadecimal digits, of everything that a replay takes unchanged: messages to inboxes,
-    requests that another program answered, and the places of marks."""
-    found = sha256()
-    for entry in entries:
-        if isinstance(entry, InboxReceived | InboxCleared | RequestShown):
-            found.update(entry_line(entry, {}))
-    for mark in marks:
-        found.update(written_line([mark.mark, mark.n]))
-    return found.hexdigest()[:16]
+    yield written_line(tape.end)
 
 
 def entry_lines(entries: Sequence[Entry]) -> Iterator[bytes]:

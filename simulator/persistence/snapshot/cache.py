@@ -2,27 +2,21 @@
 
 import asyncio
 from contextlib import aclosing
-from typing import Final
 from weakref import WeakKeyDictionary
 
-from simulator.persistence.snapshot.capture import parts_of, take
+from simulator.persistence.snapshot.capture import parts_of
 from simulator.persistence.snapshot.document import NotNow, Snapshot, snapshot_of
 from simulator.persistence.snapshot.forked_writer import pieces_apart
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import Beginning
 from simulator.runtime.operations import report
 
-SERVER_BYTES_MAX: Final = 256 * 1024 * 1024
-"""The limit for all sandboxes. Above it the largest life loses the snapshot that leaves the smallest gap."""
-
-AT_ONCE_MAX: Final = 500
-"""Up to this number of entries, a snapshot is taken in a single turn of the event loop, in some milliseconds."""
-
 
 class SnapshotCache:
-    """Snapshots of the present lives, by sandbox."""
+    """Snapshots of the present lives, by sandbox. Above `bytes_max` for all of them, the largest life loses the
+    snapshot that leaves the smallest gap."""
 
-    def __init__(self, bytes_max: int = SERVER_BYTES_MAX) -> None:
+    def __init__(self, bytes_max: float) -> None:
         self.bytes_max = bytes_max
         self._lives: WeakKeyDictionary[LiveSandbox, tuple[Beginning, list[Snapshot]]] = WeakKeyDictionary()
         self._wanted: dict[LiveSandbox, None] = {}
@@ -63,11 +57,6 @@ class SnapshotCache:
         if self._task is None:
             self._task = asyncio.create_task(self._take_wanted())
 
-    async def finished(self) -> None:
-        """Wait until all wanted snapshots are taken."""
-        while self._task is not None:
-            await asyncio.wait([self._task])
-
     async def _take_wanted(self) -> None:
         try:
             while self._wanted:
@@ -84,11 +73,8 @@ class SnapshotCache:
             self._task = None
 
     async def _take(self, live: LiveSandbox) -> None:
-        """Take a snapshot; with a long tape, in a forked process. Raises `NotNow`."""
+        """Take a snapshot. Raises `NotNow`."""
         beginning = live.beginning
-        if len(live.tape) <= AT_ONCE_MAX:
-            self.add(live, beginning, take(live, len(live.tape)))
-            return
         async with aclosing(pieces_apart(lambda: parts_of(live))) as pieces:
             self.add(live, beginning, snapshot_of([piece async for piece in pieces]))
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import msgspec
 
-from simulator.domain.commands import AddRule, LoadScenario
+from simulator.domain.agenda import StepDue
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.domain_events import LedgerPosting
-from simulator.domain.model.resellers import SecretLog
 from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.webhooks import Delivery
@@ -18,6 +17,7 @@ from simulator.domain.state import State
 from simulator.persistence.snapshot.document import (
     ENCODER,
     HEAD,
+    JSON_ENCODER,
     STATE,
     VERSION,
     NotNow,
@@ -27,8 +27,7 @@ from simulator.persistence.snapshot.document import (
     snapshot_of,
     typed,
 )
-from simulator.persistence.snapshot.jobs import CASES, JobWriter, callback_row, due_rows, step_rows
-from simulator.persistence.snapshot.payments import PaymentWriter
+from simulator.persistence.snapshot.rows import CASES, JobWriter, PaymentWriter, callback_row, due_rows
 from simulator.persistence.snapshot.state import (
     COUNTS,
     RESELLERS,
@@ -40,9 +39,8 @@ from simulator.persistence.snapshot.state import (
     InboxRow,
     Rest,
 )
-from simulator.persistence.tape.entries import write
 from simulator.runtime.events import Item
-from simulator.runtime.inbox_messages import Inbox, InboxMessage
+from simulator.runtime.inbox_messages import Inbox
 from simulator.runtime.live_sandbox import LiveSandbox
 
 
@@ -57,7 +55,7 @@ def parts_of(live: LiveSandbox, n: int | None = None) -> Iterator[tuple[str, byt
     refuse_not_now(live)
     tape = live.tape
     entries, count = len(tape) + tape.left_out, 0
-    for part in _Capture(live).parts():
+    for part in _parts(live):
         count += 1
         yield part
         if len(tape) + tape.left_out != entries or live.tape is not tape:
@@ -77,80 +75,86 @@ def refuse_not_now(live: LiveSandbox) -> None:
         raise NotNow(f"the sandbox {live.id!r} is being advanced")
 
 
-class _Capture:
-    """Makes the parts of a snapshot. Writing payments fills tables, so `state` comes last."""
+def _parts(live: LiveSandbox) -> Iterator[tuple[str, bytes]]:
+    """Yield all parts but the head. Writing payments fills tables, so `state` comes last."""
+    state, payments, jobs = live.core.state, PaymentWriter(), JobWriter(live)
+    callbacks, deliveries, events = list(state.callbacks), list(state.deliveries), list(live.events.entries())
+    for number, reseller in enumerate(state.resellers.values()):
+        yield from log_parts(f"entries/{number}", reseller.wallet.entries)
+    yield from log_parts("payments", state.transactions.by_number, payments.row)
+    yield from log_parts("nonces", list(state.nonces))
+    due = state.agenda.items.items()
+    yield from log_parts("steps", [(ticket, one.at, one.item) for ticket, one in due if isinstance(one.item, StepDue)])
+    yield from log_parts("callbacks", callbacks, callback_row)
+    yield from log_parts("deliveries", deliveries, jobs.delivery)
+    yield from log_parts("requests", list(live.journal))
+    yield from log_parts("events", events, _event)
+    yield from log_parts("sent", list(live.courier.sent))
+    yield from log_parts("traces", list(live.courier.traces))
+    for box in _inboxes(live):
+        messages = [msgspec.structs.replace(one, serial=0) for one in box.received]
+        yield from log_parts(f"messages/{box.name}", messages)
+    yield STATE, ENCODER.encode(_rest(live, payments, jobs))
 
-    def __init__(self, live: LiveSandbox) -> None:
-        self._live, self._state = live, live.core.state
-        self._payments, self._jobs = PaymentWriter(), JobWriter(live)
 
-    def parts(self) -> Iterator[tuple[str, bytes]]:
-        """Yield all parts but the head."""
-        live, state = self._live, self._state
-        callbacks, deliveries, events = list(state.callbacks), list(state.deliveries), list(live.events.entries())
-        for number, reseller in enumerate(state.resellers.values()):
-            yield from log_parts(f"entries/{number}", reseller.wallet.entries)
-        yield from log_parts("payments", state.transactions.by_number, self._payments.row)
-        yield from log_parts("nonces", list(state.nonces))
-        yield from log_parts("steps", step_rows(state))
-        yield from log_parts("callbacks", callbacks, callback_row)
-        yield from log_parts("deliveries", deliveries, self._jobs.delivery)
-        yield from log_parts("requests", list(live.journal))
-        yield from log_parts("events", events, _event)
-        yield from log_parts("sent", list(live.courier.sent))
-        yield from log_parts("traces", list(live.courier.traces))
-        for box in _inboxes(live):
-            yield from log_parts(f"messages/{box.name}", list(box.received), _message)
-        yield STATE, ENCODER.encode(self._rest())
-
-    def _rest(self) -> Rest:
-        live, state = self._live, self._state
-        return Rest(
-            scenario=_scenario(live),
-            now=state.now,
-            resellers=[
-                RESELLERS.row(one, (one.wallet.opening, one.wallet.threshold)) for one in state.resellers.values()
-            ],
-            keys=[(key, reseller.code) for key, (reseller, _) in state.keys.items()],
-            users=[(name, reseller.code, user) for name, (reseller, user) in state.users.items()],
-            catalog_webhook=state.catalog_webhook,
-            removed_webhooks=self._jobs.removed,
-            secrets=_secrets(state.secrets),
-            catalog=_catalog(state),
-            books={section: _book(state, section, book) for section, book in state.books.items()},
-            chosen_before=state.chosen_before,
-            shared=self._payments.shared.values,
-            timelines=self._payments.timelines.values,
-            cases=[CASES.row(one, one.transaction.number) for ones in state.cases.values() for one in ones],
-            due=list(due_rows(state)),
-            due_added=state.agenda.added,
-            callbacks=[callback_row(one) for one in self._jobs.elsewhere if isinstance(one, Callback)],
-            deliveries=[self._jobs.delivery(one) for one in self._jobs.elsewhere if isinstance(one, Delivery)],
-            in_flight=[(job, send.attempt.number) for job, send in state.in_flight.items()],
-            callbacks_left_out=state.callbacks.left_out,
-            deliveries_last=state.deliveries.last,
-            deliveries_left_out=state.deliveries.left_out,
-            counts={name: getattr(state, name) for name in COUNTS},
-            noted=state.noted,
-            bills_paid=list(state.bills_paid.items()),
-            callback_counts=state.callback_counts,
-            webhook_counts=state.webhook_counts,
-            network=dict(state.network.overrides),
-            nonces=state.nonces.kept(),
-            rates=state.rates.kept() if state.rates is not None else ([], []),
-            notifications=list(state.notifications),
-            notifications_left_out=state.notifications.left_out,
-            inboxes=[_inbox(one) for one in _inboxes(live)],
-            inboxes_gone=live.inboxes.gone,
-            message_order=_message_order(live),
-            counters=_counters(live),
-            journal=(live.journal.last_n, live.journal.left_out),
-            events=live.events.count,
-            clock=(live.clock.mode, live.clock.rate, live.clock.latest),
-            tape=(live.tape.bytes, live.tape.left_out, live.tape.left_bytes),
-            begun=live.courier.sent.begun,
-            probed=list(live.probed),
-        )
+def _rest(live: LiveSandbox, payments: PaymentWriter, jobs: JobWriter) -> Rest:
+    state, inboxes, counters = live.core.state, _inboxes(live), live.counters
+    holders, former = state.secrets.kept()
+    places = {one: place for place, one in enumerate(inboxes)}
+    return Rest(
+        scenario=_scenario(live),
+        now=state.now,
+        resellers=[RESELLERS.row(one, (one.wallet.opening, one.wallet.threshold)) for one in state.resellers.values()],
+        keys=[(key, reseller.code) for key, (reseller, _) in state.keys.items()],
+        users=[(name, reseller.code, user) for name, (reseller, user) in state.users.items()],
+        catalog_webhook=state.catalog_webhook,
+        removed_webhooks=jobs.removed,
+        secrets=(dict(holders), list(former), state.secrets.version, state.secrets.replacements),
+        catalog=_catalog(state),
+        books={section: _book(state, section, book) for section, book in state.books.items()},
+        chosen_before=state.chosen_before,
+        shared=payments.shared.values,
+        timelines=payments.timelines.values,
+        cases=[CASES.row(one, one.transaction.number) for ones in state.cases.values() for one in ones],
+        due=list(due_rows(state)),
+        due_added=state.agenda.added,
+        callbacks=[callback_row(one) for one in jobs.elsewhere if isinstance(one, Callback)],
+        deliveries=[jobs.delivery(one) for one in jobs.elsewhere if isinstance(one, Delivery)],
+        in_flight=[(job, send.attempt.number) for job, send in state.in_flight.items()],
+        callbacks_left_out=state.callbacks.left_out,
+        deliveries_last=state.deliveries.last,
+        deliveries_left_out=state.deliveries.left_out,
+        counts={name: getattr(state, name) for name in COUNTS},
+        noted=state.noted,
+        bills_paid=list(state.bills_paid.items()),
+        callback_counts=state.callback_counts,
+        webhook_counts=state.webhook_counts,
+        network=dict(state.network.overrides),
+        nonces=state.nonces.kept(),
+        rates=state.rates.kept() if state.rates is not None else ([], []),
+        notifications=list(state.notifications),
+        notifications_left_out=state.notifications.left_out,
+        inboxes=[
+            InboxRow(one.name, one.last_n, one.evicted, one.left_out_before, one.replied, one.program)
+            for one in inboxes
+        ],
+        inboxes_gone=live.inboxes.gone,
+        message_order=[places[one] for one in live.inboxes.budget.by_age],
+        counters=CountersRow(
+            answers=list(counters.answers.items()),
+            calls=counters.calls,
+            first=counters.first,
+            notes=counters.notes,
+            taken=counters.values_taken,
+            values={place: one.kept() for place, one in counters.values.items()},
+        ),
+        journal=(live.journal.last_n, live.journal.left_out),
+        events=live.events.count,
+        clock=(live.clock.mode, live.clock.rate, live.clock.latest),
+        tape=(live.tape.bytes, live.tape.left_out, live.tape.left_bytes),
+        begun=live.courier.sent.begun,
+        probed=list(live.probed),
+    )
 
 
 def _event(event: tuple[Item, datetime]) -> EventRow:
@@ -158,11 +162,6 @@ def _event(event: tuple[Item, datetime]) -> EventRow:
     if isinstance(item, LedgerPosting):
         return wall, typed((item.reseller, item.entry.id))
     return wall, typed(item)
-
-
-def _secrets(log: SecretLog) -> tuple[dict[str, int], list[str], int, int]:
-    holders, former = log.kept()
-    return dict(holders), list(former), log.version, log.replacements
 
 
 def _catalog(state: State) -> CatalogRow:
@@ -173,12 +172,12 @@ def _catalog(state: State) -> CatalogRow:
     return CatalogRow(None if own.groups == begun.groups else own.groups, products, state.catalog_updated)
 
 
-def _scenario(live: LiveSandbox) -> bytes | None:
-    """Return the loaded scenario as the command that loaded it; None for the scenario of the beginning."""
+def _scenario(live: LiveSandbox) -> tuple[str, bytes] | None:
+    """Return name and document of the loaded scenario; None for the scenario of the beginning."""
     first, latest = live.beginning.spec.scenario, live.spec.scenario
     if latest is first or (latest.name == first.name and latest.document == first.document):
         return None
-    return write(LoadScenario(latest.name, latest.document))
+    return latest.name, JSON_ENCODER.encode(latest.document)
 
 
 def _book(state: State, section: str, book: RuleBook[Any]) -> BookRow:
@@ -194,36 +193,10 @@ def _book(state: State, section: str, book: RuleBook[Any]) -> BookRow:
 def _added(state: State, rule: Rule[Any]) -> AddedRow:
     added = state.added[rule.id]
     is_same = added.timelines == state.scenario.timelines
-    command = write(AddRule(added.section, added.document))
-    return AddedRow(command, added.rule_id, None if is_same else dict(added.timelines))
+    document = JSON_ENCODER.encode(added.document)
+    return AddedRow(document, added.rule_id, None if is_same else dict(added.timelines))
 
 
 def _inboxes(live: LiveSandbox) -> list[Inbox]:
     """Return the inboxes with programmed replies by name, then the others in order of their last use."""
     return [*(one for one in live.inboxes if one.is_programmed), *live.inboxes.budget.by_use]
-
-
-def _inbox(one: Inbox) -> InboxRow:
-    return InboxRow(one.name, one.last_n, one.evicted, one.left_out_before, one.replied, one.program)
-
-
-def _message(one: InboxMessage) -> InboxMessage:
-    return msgspec.structs.replace(one, serial=0)
-
-
-def _message_order(live: LiveSandbox) -> list[int]:
-    """Return the place of each message's inbox, oldest message first."""
-    places = {one: place for place, one in enumerate(_inboxes(live))}
-    return [places[one] for one in live.inboxes.budget.by_age]
-
-
-def _counters(live: LiveSandbox) -> CountersRow:
-    counters = live.counters
-    return CountersRow(
-        answers=list(counters.answers.items()),
-        calls=counters.calls,
-        first=counters.first,
-        notes=counters.notes,
-        taken=counters.values_taken,
-        values={place: one.kept() for place, one in counters.values.items()},
-    )

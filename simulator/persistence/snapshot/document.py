@@ -1,13 +1,14 @@
 """A snapshot: the whole state of a sandbox as one MessagePack document.
 
 The document comes in parts, so that it can be written in slices: `state` (`snapshot/state`), and each long log in parts
-of up to `SIZE` records (`snapshot/payments`, `snapshot/jobs`). A record refers to another by its number or id.
+of up to `SIZE` records (`snapshot/rows`). A record refers to another by its number or id.
 `docs/tape.md` describes the format.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from decimal import Decimal
 from itertools import count
 from operator import attrgetter
 from typing import Any, Final, get_type_hints
@@ -19,7 +20,7 @@ from simulator.domain.model.catalog import Option, OptionList
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.sections.templates import person_pools, template
 
-VERSION: Final = 7
+VERSION: Final = 8
 """The version of the format. A reader refuses every other version."""
 
 HEAD, STATE = "head", "state"
@@ -83,6 +84,8 @@ def special(kind: Any, value: Any) -> Any:
 
 
 ENCODER: Final = msgspec.msgpack.Encoder(enc_hook=plain)
+JSON_ENCODER: Final = msgspec.json.Encoder(decimal_format="number", enc_hook=plain)  # keeps the digits of numbers
+JSON_DECODER: Final = msgspec.json.Decoder(float_hook=Decimal)
 Typed = tuple[str, msgspec.Raw]
 """A value of one of several types, with the name of its type."""
 
@@ -162,11 +165,10 @@ def snapshot_of(parts: Iterable[tuple[str, bytes]]) -> Snapshot:
     """Return a snapshot from its parts. Raises `BadSnapshot`, also for another version, or missing parts."""
     named = dict(parts)
     with reading_snapshot():
-        version = msgspec.json.decode(named[HEAD])["snapshot"]
-        if version != VERSION:
-            text = f"a snapshot is of version {version}, this simulator reads version {VERSION}"
-            raise BadSnapshot(f"{text}; use the simulator that wrote it")
         head = msgspec.json.decode(named[HEAD], type=SnapshotHead)
+    if head.snapshot != VERSION:
+        text = f"a snapshot is of version {head.snapshot}, this simulator reads version {VERSION}"
+        raise BadSnapshot(f"{text}; use the simulator that wrote it")
     if len(named) - 1 != head.parts:
         raise BadSnapshot(f"a snapshot has {len(named) - 1} of its {head.parts} parts")
     return Snapshot(head.entries, head.now, named)

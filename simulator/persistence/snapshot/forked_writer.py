@@ -10,42 +10,32 @@ import gc
 import os
 import pickle
 import signal
-import sys
 import warnings
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from typing import IO, Final, NoReturn
 
 from simulator.persistence.snapshot.document import NotNow
 
 Parts = Callable[[], Iterator[tuple[str, bytes]]]
-"""Parts without content are skipped."""
 Pieces = AsyncGenerator[tuple[str, bytes], None]
 
 NICENESS: Final = 5
-CAN_FORK: Final = hasattr(os, "fork") and sys.platform != "win32"
+CAN_FORK: Final = hasattr(os, "fork")
 
 
 async def pieces_apart(parts: Parts) -> Pieces:
     """Yield name and content of each part. Raises `NotNow`, also when the copy ended too early."""
-    async with aclosing(_forked(parts) if CAN_FORK else _here(parts)) as pieces:
-        async for piece in pieces:
+    if not CAN_FORK:
+        for piece in parts():
             yield piece
-
-
-async def _here(parts: Parts) -> Pieces:
-    for name, content in parts():
-        if content:
-            yield name, content
-        await asyncio.sleep(0)
-
-
-async def _forked(parts: Parts) -> Pieces:
+            await asyncio.sleep(0)
+        return
     pid, descriptor = _fork(parts)
     with open(descriptor, "rb") as pipe:  # noqa: ASYNC230 - a thread reads it
         try:
-            while (piece := await asyncio.to_thread(_read_piece, pipe)) is not None:
-                yield piece
+            while (piece_read := await asyncio.to_thread(_read_piece, pipe)) is not None:
+                yield piece_read
         finally:  # nothing is left to do, and the thread finds the end of the pipe
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -94,8 +84,7 @@ def _write(parts: Parts, descriptor: int) -> NoReturn:
         with open(descriptor, "wb") as pipe:
             try:
                 for piece in parts():
-                    if piece[1]:
-                        pickle.dump(piece, pipe)
+                    pickle.dump(piece, pipe)
                 pickle.dump(None, pipe)
             except NotNow:
                 pass

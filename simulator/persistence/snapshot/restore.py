@@ -1,14 +1,11 @@
 """Restores a sandbox from a snapshot, with a player that continues with the tape's next entry."""
 
-import gc
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from simulator.domain.commands import AddRule, LoadScenario
 from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.delivery_attempts import OutgoingRequest, Send
 from simulator.domain.model.domain_events import AttemptOutcome, EmailNotification, LedgerPosting, StatusChange
@@ -19,6 +16,7 @@ from simulator.domain.sandbox import Sandbox
 from simulator.persistence.replay.player import Player, RequestReplay
 from simulator.persistence.replay.rebuilding import Surroundings, player_of
 from simulator.persistence.snapshot.document import (
+    JSON_DECODER,
     STATE,
     Snapshot,
     Typed,
@@ -28,14 +26,11 @@ from simulator.persistence.snapshot.document import (
     reading_snapshot,
     untyped,
 )
-from simulator.persistence.snapshot.jobs import CALLBACKS, DELIVERIES, JobReader, StepRow
-from simulator.persistence.snapshot.payments import PAYMENTS, restore_payments
-from simulator.persistence.snapshot.state import COUNTS, RESELLERS, AddedRow, EventRow, InboxRow, Rest
+from simulator.persistence.snapshot.rows import CALLBACKS, DELIVERIES, PAYMENTS, JobReader, StepRow, restore_payments
+from simulator.persistence.snapshot.state import COUNTS, RESELLERS, AddedRow, EventRow, Rest
 from simulator.persistence.tape.entries import Entry as TapeEntry
-from simulator.persistence.tape.entries import read
 from simulator.runtime.events import Action, Item
 from simulator.runtime.inbox_messages import Inbox, InboxMessage
-from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import Beginning
@@ -53,7 +48,6 @@ def restored(
     beginning: Beginning,
     replayer: RequestReplay,
     around: Surroundings,
-    hidden: tuple[str, ...] = (),
     compiler: ScenarioCompiler | None = None,
     *,
     entries: Sequence[TapeEntry] = (),
@@ -61,40 +55,22 @@ def restored(
     """Return a player that has played the first `snapshot.n` entries of the tape of a life with this beginning.
     `entries` are the entries that the sandbox's own tape gets, as many as were kept; the other arguments are as in
     `player_of`. Raises `BadSnapshot`, and `ScenarioError` for a scenario that this version does not accept."""
-    player = player_of(id_, beginning, replayer, around, hidden, compiler, Sandbox.empty)
+    player = player_of(id_, beginning, replayer, around, compiler, Sandbox.empty)
     live, clock = player.live, player.clock
     player.place = snapshot.n
-    with reading_snapshot(), _no_collection():
+    with reading_snapshot():
         rest: Rest = decoded(snapshot.parts[STATE], Rest)
         if rest.scenario is not None:
-            _load(live, rest.scenario, player.compiler)
+            name, document = rest.scenario
+            scenario = player.compiler.scenario(JSON_DECODER.decode(document), name)
+            live.core.state.follow(scenario)  # logs keep the size that they began with
+            live.core.state.install_rules()
+            live.follow(scenario)
         _Restore(live, snapshot.parts, rest).all()
     clock.mode, clock.rate, clock.latest = rest.clock
     clock.stand_at(snapshot.now, clock.latest)
     live.tape.restore(entries, *rest.tape)
     return player
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Disable garbage collection while only records are created, since none becomes garbage."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def _load(live: LiveSandbox, line: bytes, compiler: ScenarioCompiler) -> None:
-    """Apply the scenario that was loaded last; logs keep the size that they began with."""
-    command = read(line)
-    assert isinstance(command, LoadScenario), "only this command has a scenario"
-    scenario = compiler.scenario(command.document, command.name)
-    live.core.state.follow(scenario)
-    live.core.state.install_rules()
-    live.follow(scenario)
 
 
 class _Restore:
@@ -113,7 +89,8 @@ class _Restore:
         self._add_jobs()
         self._counts()
         self._inboxes()
-        self._counters()
+        row = self._rest.counters
+        self._live.counters.restore(dict(row.answers), row.calls, row.first, row.notes, row.taken, row.values)
         self._logs()
 
     def _resellers(self) -> None:
@@ -153,11 +130,10 @@ class _Restore:
         if isinstance(row, int):
             found: Rule[Any] = getattr(state.scenario, section)[row]
             return found
-        command = read(row.command)
-        assert isinstance(command, AddRule), "only this command adds a rule"
+        document = JSON_DECODER.decode(row.document)
         timelines = state.scenario.timelines if row.timelines is None else row.timelines
-        rule = build_rule(section, command.document, row.rule_id, timelines=timelines)
-        state.added[rule.id] = AddedRule(section, command.document, row.rule_id, timelines)
+        rule = build_rule(section, document, row.rule_id, timelines=timelines)
+        state.added[rule.id] = AddedRule(section, document, row.rule_id, timelines)
         return rule
 
     def _payments(self) -> None:
@@ -194,17 +170,17 @@ class _Restore:
 
     def _inboxes(self) -> None:
         home, rest = self._live.inboxes, self._rest
-        found = [_inbox(home, row) for row in rest.inboxes]
+        found = []
+        for row in rest.inboxes:
+            found.append(inbox := Inbox(home, row.name, row.last_n, row.left_out_before))
+            inbox.evicted = row.evicted
+            inbox.set_program(row.program, row.replied)
         messages = [list(log_rows(self._parts, f"messages/{one.name}", InboxMessage)) for one in found]
         counted = Counter(rest.message_order)
         if any(counted[place] != len(of_one) for place, of_one in enumerate(messages)):
             raise ValueError("the order of messages does not match the messages")
         next_of = [iter(of_one) for of_one in messages]
         home.restore(found, [(found[place], next(next_of[place])) for place in rest.message_order], rest.inboxes_gone)
-
-    def _counters(self) -> None:
-        row = self._rest.counters
-        self._live.counters.restore(dict(row.answers), row.calls, row.first, row.notes, row.taken, row.values)
 
     def _logs(self) -> None:
         live, parts, rest = self._live, self._parts, self._rest
@@ -223,10 +199,3 @@ class _Restore:
             return LedgerPosting(reseller, self._state.resellers[reseller].wallet.entry(entry))
         found: Item = emails.get(item.n, item) if isinstance(item, EmailNotification) else item
         return found
-
-
-def _inbox(home: Inboxes, row: InboxRow) -> Inbox:
-    inbox = Inbox(home, row.name, row.last_n, row.left_out_before)
-    inbox.evicted = row.evicted
-    inbox.set_program(row.program, row.replied)
-    return inbox

@@ -19,8 +19,7 @@ from simulator.domain.model.schedule import NetworkStatus
 from simulator.domain.model.transactions import Step
 from simulator.domain.model.webhooks import Webhook
 from simulator.persistence.snapshot.document import Rows, Typed
-from simulator.persistence.snapshot.jobs import CALLBACKS, CASES, DELIVERIES, DueRow
-from simulator.persistence.snapshot.payments import SHARED
+from simulator.persistence.snapshot.rows import CALLBACKS, CASES, DELIVERIES, SHARED, DueRow
 from simulator.runtime.counters import AnswerKey
 from simulator.runtime.value_counts import KeptCounts
 from simulator.wire import traffic
@@ -36,9 +35,9 @@ EventRow = tuple[datetime, Typed]
 
 
 class AddedRow(msgspec.Struct, frozen=True, array_like=True):
-    """An added rule: the command that added it, the id, and its timelines if the scenario has different ones."""
+    """An added rule: its document as JSON, its id, and its timelines if the scenario has different ones."""
 
-    command: bytes
+    document: bytes
     rule_id: str
     timelines: dict[str, tuple[Step, ...]] | None
 
@@ -87,7 +86,7 @@ class Rest(msgspec.Struct, frozen=True, kw_only=True):
 
     # The ignored types of rows are made at run time.
 
-    scenario: bytes | None
+    scenario: tuple[str, bytes] | None
     now: datetime
     resellers: list[RESELLERS.type]  # type: ignore[name-defined]
     keys: list[tuple[str, str]]

@@ -7,7 +7,6 @@ requests and for all other changes of a sandbox. `now` is the sandbox's time, `w
 
 from collections.abc import Mapping
 from datetime import datetime
-from decimal import Decimal
 from enum import StrEnum
 from functools import reduce
 from operator import or_
@@ -149,17 +148,3 @@ def plain(value: object) -> object:
     if isinstance(value, MappingProxyType):
         return dict(value)
     raise NotImplementedError(f"a command carries plain data, not {type(value).__name__}")
-
-
-_ENCODER = msgspec.json.Encoder(decimal_format="number", enc_hook=plain)
-_DECODER = msgspec.json.Decoder(AnyCommand, float_hook=Decimal)
-
-
-def write(command: Command) -> bytes:
-    """Encode a command as a line of JSON, without a line end."""
-    return _ENCODER.encode(command)
-
-
-def read(line: bytes) -> Command:
-    """Decode a command. Raises `msgspec.ValidationError` for invalid input."""
-    return _DECODER.decode(line)

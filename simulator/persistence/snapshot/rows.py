@@ -1,6 +1,9 @@
-"""The jobs of a snapshot: callbacks, deliveries, cases and due items."""
+"""The rows of payments and jobs in a snapshot: callbacks, deliveries, cases and due items.
 
-from collections.abc import Iterable, Iterator, Mapping
+A payment refers to its first ledger entry, and to tables of shared values.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter, itemgetter
 from typing import Any, Final
@@ -10,10 +13,75 @@ from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
 from simulator.domain.model.catalog import Category, Group, Option, Product
 from simulator.domain.model.schedule import Scheduled
-from simulator.domain.model.webhooks import BalanceAdded, CatalogEntry, Delivery, Event, EventData, Webhook
+from simulator.domain.model.transactions import Transaction
+from simulator.domain.model.webhooks import BalanceAdded, CatalogEntry, Delivery, Event, Webhook
 from simulator.domain.state import State
-from simulator.persistence.snapshot.document import Rows, Typed, by_name, typed, untyped
+from simulator.persistence.snapshot.document import JSON_DECODER, JSON_ENCODER, Rows, Typed, by_name, typed, untyped
 from simulator.runtime.live_sandbox import LiveSandbox
+
+NO_EXTRAS: Final[dict[str, object]] = {}
+
+_SHARED: Final = ("reseller", "product", "product_name", "currency", "rule", "callbacks", "category")
+OF_FIRST_ENTRY: Final = ("trxid", "created")
+OF_PLACES: Final = ("number", "place")
+SHARED: Final = Rows(Transaction, [name for name in Transaction.__struct_fields__ if name not in _SHARED])
+"""The values that many payments share."""
+PAYMENTS: Final = Rows(Transaction, (*_SHARED, *OF_FIRST_ENTRY, *OF_PLACES), shared=int, steps=int | None, extras=bytes)
+"""Payments; `shared` and `steps` are places in tables."""
+
+
+class _Table:
+    """Values by place, without duplicates. A key identifies a value that has been added."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self._places: dict[Any, int] = {}
+
+    def place(self, key: Any, value: Any) -> int:
+        """Return the place of a value."""
+        found = self._places.get(key)
+        if found is None:
+            if value not in self.values:
+                self.values.append(value)
+            found = self._places[key] = self.values.index(value)
+        return found
+
+
+class PaymentWriter:
+    """Makes rows of payments, and the tables that they refer to."""
+
+    def __init__(self) -> None:
+        self.shared, self.timelines = _Table(), _Table()
+        self._texts = attrgetter(*_SHARED[:-2])
+
+    def row(self, one: Transaction) -> Any:
+        """Return the row of a payment."""
+        key = *self._texts(one), id(one.category), id(one.callbacks)
+        shared = self.shared.place(key, SHARED.row(one))
+        steps = self.timelines.place(id(one.steps), one.steps) if one.steps else None
+        return PAYMENTS.row(one, shared, steps, JSON_ENCODER.encode(one.extras) if one.extras else b"")
+
+
+def restore_payments(state: State, rows: Iterable[Any], shared: Sequence[Any], timelines: Sequence[Any]) -> None:
+    """Add the payments of these rows. Their resellers must have their ledger entries already."""
+    senders: dict[str, str] = {}  # each of them once
+    known = [(state.resellers[one.reseller], SHARED.members(one)) for one in shared]
+    for row in rows:
+        reseller, values = known[row.shared]
+        first = reseller.wallet.entry(row.entry_ids[0])
+        transaction: Transaction = PAYMENTS.record(
+            row,
+            **values,
+            trxid=first.trxid,
+            created=first.at,
+            extras=JSON_DECODER.decode(row.extras) if row.extras else NO_EXTRAS,
+            steps=() if row.steps is None else timelines[row.steps],
+        )
+        transaction.sender = senders.setdefault(transaction.sender, transaction.sender)
+        state.transactions.add(transaction)
+        reseller.refids[transaction.refid] = transaction
+        reseller.history.add(transaction)
+
 
 OF_RESELLER, OF_CATALOG = "reseller/", "catalog"
 """The prefixes of the keys of webhooks that belong to a reseller or to the catalog."""
@@ -79,13 +147,8 @@ def callback_row(one: Callback) -> Any:
     return CALLBACKS.row(one, payment.number, payment.results.index(one.result))
 
 
-def step_rows(state: State) -> list[StepRow]:
-    """Return the rows of all steps that are due."""
-    return [(ticket, due.at, due.item) for ticket, due in state.agenda.items.items() if isinstance(due.item, StepDue)]
-
-
 def due_rows(state: State) -> Iterator[DueRow]:
-    """Yield the rows of all other due items."""
+    """Yield the rows of all due items but steps."""
     for ticket, due in state.agenda.items.items():
         match due.item:
             case Callback() | Delivery() as job:
@@ -118,7 +181,10 @@ class JobReader(dict[str, Any]):
         """Return the delivery of a row."""
         id_, type_, created, data, replays = row.event
         if id_ not in self._events:
-            self._events[id_] = Event(id_, type_, created, _data(data), replays)
+            found_data = untyped(data, _DATA)
+            if not isinstance(found_data, BalanceAdded):
+                found_data = CHANGES.record(found_data, resource=untyped(found_data.resource, _RESOURCES))
+            self._events[id_] = Event(id_, type_, created, found_data, replays)
         found: Delivery = DELIVERIES.record(row, event=self._events[id_], webhook=self._webhook(row.webhook))
         self[row.id] = found
         return found
@@ -150,11 +216,3 @@ class JobReader(dict[str, Any]):
             case _, _, "schedule", int() as place, _:
                 return self._state.scenario.schedule[place]
         raise ValueError(f"nothing is due that is called {row[2]!r}")
-
-
-def _data(row: Typed) -> EventData:
-    found = untyped(row, _DATA)
-    if isinstance(found, BalanceAdded):
-        return found
-    change: CatalogEntry = CHANGES.record(found, resource=untyped(found.resource, _RESOURCES))
-    return change
