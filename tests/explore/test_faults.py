@@ -175,7 +175,7 @@ def test_weather_begins_about_with_the_first_request_and_lasts_until_one_meets_i
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("first_s", "rate"), [(0, 1.5), (50, 100), (10**6, 10**6), (10**12, 10**9)])
+@pytest.mark.parametrize(("first_s", "rate"), [(0, 1.5), (50, 100), (10**6, 10**5), (10**12, 10**5)])
 def test_weather_of_any_clock_can_be_loaded(first_s: float, rate: float, tmp_path: Path) -> None:
     baseline = seen()
     baseline.first_s = first_s
