@@ -3,35 +3,30 @@
 Importing this costs nothing: each name is imported when it is first used.
 """
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reseller_sim.asynchronous import AsyncHold, AsyncRule, AsyncSandbox, AsyncSimulator
     from reseller_sim.control import NoAnswer, NotIdle, NotRunning, NotStarted, SimulatorError, WrongAnswer
+    from reseller_sim.evidence import Story
     from reseller_sim.exchange import Answer
     from reseller_sim.receiver import Message, Receiver
     from reseller_sim.sandbox import Hold, Rule, Sandbox
     from reseller_sim.signatures import HMACAuth, Verdict, verify_webhook
     from reseller_sim.simulator import Simulator
-    from reseller_sim.story import Story
 
 __all__ = [
     "Answer", "AsyncHold", "AsyncRule", "AsyncSandbox", "AsyncSimulator", "HMACAuth", "Hold", "Message", "NoAnswer",
     "NotIdle", "NotRunning", "NotStarted", "Receiver", "Rule", "Sandbox", "Simulator", "SimulatorError", "Story",
     "Verdict", "WrongAnswer", "verify_webhook",
 ]  # fmt: skip
-_MODULES = ("signatures", "control", "exchange", "receiver", "story", "sandbox", "simulator", "asynchronous")
+_MODULES = ("signatures", "control", "exchange", "receiver", "evidence", "sandbox", "simulator", "asynchronous")
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
     modules = (import_module(f"{__name__}.{module}") for module in _MODULES)
     found = globals()[name] = next(vars(module)[name] for module in modules if name in vars(module))
     return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

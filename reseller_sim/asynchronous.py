@@ -8,11 +8,11 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from functools import update_wrapper
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
-from reseller_sim.arguments import Name, Url, checked
 from reseller_sim.identity import Identity
 from reseller_sim.sandbox import Hold, Rule, Sandbox
 from reseller_sim.simulator import Simulator
@@ -59,14 +59,13 @@ class Opening(Generic[T]):
 
     def __init__(self, opening: Callable[[], Coroutine[Any, Any, T]]) -> None:
         self._opening = opening
-        self._opened: Any = None
 
     def __await__(self) -> Generator[Any, Any, T]:
         return self._opening().__await__()
 
     async def __aenter__(self) -> T:
-        self._opened = opened = await self._opening()
-        return opened
+        self._opened: Any = await self._opening()
+        return self._opened
 
     async def __aexit__(self, *error: object) -> None:
         await self._opened.__aexit__(*error)
@@ -80,13 +79,10 @@ def opened(
     return update_wrapper(lambda self, /, *args, **kwargs: Opening(lambda: call(self, *args, **kwargs)), method)
 
 
-class Closing:
+class Closing(AbstractAsyncContextManager[T]):
     """An object whose `async with` ends as `with` of its synchronous object does."""
 
     sync: Any
-
-    async def __aenter__(self) -> Self:
-        return self
 
     async def __aexit__(self, *error: object) -> None:
         await in_thread(self.sync.__exit__, *error)
@@ -102,7 +98,7 @@ class AsyncRule:
     remove = awaited(Rule.remove)
 
 
-class AsyncHold(Closing):
+class AsyncHold(Closing["AsyncHold"]):
     """A `Hold` whose calls are awaited."""
 
     def __init__(self, sync: Hold) -> None:
@@ -118,10 +114,9 @@ class AsyncHold(Closing):
     release = awaited(Hold.release)
 
 
-class AsyncSandbox(Closing, Identity):
+class AsyncSandbox(Closing["AsyncSandbox"], Identity):
     """A `Sandbox` whose calls are awaited."""
 
-    @checked
     def __init__(self, sync: Sandbox) -> None:
         super().__init__(sync._control, sync._described)
         self.sync = sync
@@ -165,16 +160,12 @@ class AsyncSandbox(Closing, Identity):
     expect_clean_audit = awaited(Sandbox.expect_clean_audit)
 
 
-class AsyncSimulator(Closing):
+class AsyncSimulator(Closing["AsyncSimulator"]):
     """A `Simulator` whose calls are awaited."""
 
-    @checked
-    def __init__(self, url: Url | None = None, token: Name | None = None) -> None:
-        self._is_of(Simulator(url, token))
-
-    def _is_of(self, sync: Simulator) -> "AsyncSimulator":
-        self.sync, self.url, self.control_url = sync, sync.url, sync.control_url
-        return self
+    def __init__(self, url: str | None = None, token: str | None = None) -> None:
+        self.sync = Simulator(url, token)
+        self.url, self.control_url = self.sync.url, self.sync.control_url
 
     @property
     def output(self) -> list[str]:
@@ -186,7 +177,10 @@ class AsyncSimulator(Closing):
         """Start a simulator like `Simulator.start`: `await` it, or use it with `async with`."""
 
         async def opening() -> AsyncSimulator:
-            return cls.__new__(cls)._is_of(await in_thread(Simulator.start, *args, **kwargs))
+            started = await in_thread(Simulator.start, *args, **kwargs)
+            simulator = cls(started.url)
+            simulator.sync = started
+            return simulator
 
         return Opening(opening)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from reseller_sim.exchange import Answer, Unanswered, encoded, exchange
+from reseller_sim.exchange import Answer, Trust, Unanswered, encoded, exchange
 
 __tracebackhide__ = True  # pytest shows the line of the test
 CONTROL_PATH = "/_sim"
@@ -67,14 +67,14 @@ class NoAnswer(ConnectionError):
 
 
 class Control:
-    """Asks the simulator at `url`, its root, with a bearer `token` where it wants one. With https, `certificate` is the
-    file of the only certificate that it may have; see `exchange`."""
+    """Asks the simulator at `url`, its root, with a bearer `token` where it wants one. With https, `trust` says which
+    certificates are accepted."""
 
-    def __init__(self, url: str, token: str | None = None, certificate: str = "") -> None:
+    def __init__(self, url: str, token: str | None = None) -> None:
         self.root = url.rstrip("/").removesuffix(CONTROL_PATH).rstrip("/")
         self.url = self.root + CONTROL_PATH
         self.token = token
-        self.certificate = certificate
+        self.trust: Trust | None = None
 
     def ask(
         self, method: str, path: str, json: Any = None, *, query: Query | None = None, timeout_s: float = TIMEOUT_S
@@ -85,10 +85,13 @@ class Control:
         body, kind = _body(json)
         headers = {"Content-Type": kind} if body else {}
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
-        written = {name: _written(value) for name, value in given(**query or {}).items()}
-        url = self.url + path + ("?" if written else "") + urlencode(written, errors="surrogateescape")
+        sent = {
+            name: str(value).lower() if isinstance(value, bool) else value
+            for name, value in given(**query or {}).items()
+        }
+        url = self.url + path + ("?" if sent else "") + urlencode(sent, errors="surrogateescape")
         try:
-            answer = exchange(method, url, body, headers, timeout_s, self.certificate)
+            answer = exchange(method, url, body, headers, timeout_s, self.trust)
         except Unanswered as error:
             raise self.not_running(error) from None
         return decoded(f"{method} {self.url}{path}", answer)
@@ -118,10 +121,6 @@ def _body(value: Any) -> tuple[bytes | None, str]:
     return None if value is None else encoded(value), "application/json"
 
 
-def _written(value: str | float) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def decoded(request: str, answer: Answer) -> Any:
     """Return the answer decoded from JSON; None without a body. Raises the errors of `Control.ask`."""
     try:
@@ -132,20 +131,17 @@ def decoded(request: str, answer: Answer) -> Any:
         said = f"{answer.status} {answer.text[:SHOWN_CHARS]!r}"
         raise WrongAnswer(f"{request} was answered with {said}: is it a simulator?")
     if answer.status >= REFUSED:
-        raise _refusal(answer.status, found)
+        hint = WHERE_TO_AUTHORIZE if answer.status == UNAUTHORIZED else ""
+        message = f"{found.get('message', 'the control API refused the request')}{hint}"
+        problems = tuple(
+            f"line {one['line']}, {one['path']}: {one['message']}"
+            if one.get("line")
+            else f"{one['path']}: {one['message']}"
+            for one in found.get("problems") or ()
+        )
+        code, member = found.get("error", NO_CODE), found.get("path") or ""
+        raise SimulatorError(answer.status, code, message, member, problems)
     return found if answer.body else None
-
-
-def _refusal(status: int, said: Mapping[str, Any]) -> SimulatorError:
-    hint = WHERE_TO_AUTHORIZE if status == UNAUTHORIZED else ""
-    message = f"{said.get('message', 'the control API refused the request')}{hint}"
-    problems = tuple(map(_problem, said.get("problems") or ()))
-    return SimulatorError(status, said.get("error", NO_CODE), message, said.get("path") or "", problems)
-
-
-def _problem(problem: Mapping[str, Any]) -> str:
-    line = f"line {problem['line']}, " if problem.get("line") else ""
-    return f"{line}{problem.get('path', '')}: {problem.get('message', '')}"
 
 
 def given(**values: Any) -> dict[str, Any]:

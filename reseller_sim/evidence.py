@@ -1,20 +1,21 @@
-"""What happened in a sandbox, for the texts of failed expectations and below failed tests."""
+"""What happened in a sandbox, as lines to read: the story of a payment, requests, callbacks, and all of it for the text
+of a failed expectation."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from reseller_sim.arguments import did_you_mean
 from reseller_sim.control import REFUSED, NotRunning, SimulatorError, below
 from reseller_sim.formats import one_line, printable, shown_time
-from reseller_sim.story import Story, callback_line, request_line
 
 if TYPE_CHECKING:
     from reseller_sim.identity import Records
 
+Row = Mapping[str, Any]
 LINES_MAX = 12
 STORIES_MAX = 3
 STORY_LINES_MAX = (8, 22)  # from its beginning, and up to its end
@@ -23,8 +24,56 @@ FINDINGS_MAX = 3
 RECENT = 1000  # requests, and payments, that are looked at
 EXPLAINED_MAX = 10  # the number of refused signatures whose autopsy is requested, since each autopsy is a search
 TIMEOUT_S = 10.0  # a simulator that hangs holds up no run
+TIME_CHARS = 29
 WRONG_SIGNATURE = frozenset({"invalid_signature", "invalid_signature_format"})
 LEFT_OUT = "... "
+
+
+@dataclass(frozen=True, repr=False)
+class Story:
+    """One payment from the first request to the last callback: `data` of the control API, `lines` for people."""
+
+    data: Row
+
+    @property
+    def status(self) -> str:
+        """The payment's latest status."""
+        return str(self.data["status"])
+
+    @property
+    def lines(self) -> list[str]:
+        """Two lines about the payment, then the events in order of time."""
+        data = self.data
+        names = [f"{name} {data[name]}" for name in ("trxid", "reseller", "rule") if data.get(name)]
+        counts = {what: data[f"{what}_left_out"] for what in ("requests", "callbacks")}
+        left_out = [f"  {count} earlier {what} are left out" for what, count in counts.items() if count]
+        happened = [f"  {shown_time(event['at'] or ''):<{TIME_CHARS}}  {event['text']}" for event in data["events"]]
+        bought = f"{data['product']} {data['amount']:.2f} MYR to {data['account']}"
+        heading = f"{data['refid']}: {bought}, {data['status']} ({data['status_code']})"
+        return [heading, "  " + ", ".join(names), *left_out, *happened]
+
+    def __str__(self) -> str:
+        return printable("\n".join(self.lines))
+
+
+def request_line(row: Row) -> str:
+    """Return a line about a row of the journal: number, request, status and explanation."""
+    query = f"?{row['query']}" if row.get("query") else ""
+    parts = [f"#{row['n']} {row['method']} {row['path']}{query} → {row['status'] or 'no answer'}"]
+    parts += [f"{name} {row[name]}" for name in ("error", "rule", "fault") if row.get(name)]
+    return ", ".join(parts) + (f": {row['diagnosis']}" if row.get("diagnosis") else "")
+
+
+def callback_line(row: Row) -> str:
+    """Return a line about an attempt of a callback: payment, status, receiver and outcome."""
+    sent = f"callback {row['payment_status']} to {row['url']}"
+    return f"{row['refid']}: {sent}, attempt {row['attempt']}: {outcome(row)}"
+
+
+def outcome(attempt: Row) -> str:
+    """Return the outcome of an attempt of a callback or a webhook."""
+    answered = f"answered {attempt['status']}" if attempt.get("status") else ""
+    return str(attempt.get("error") or answered or attempt.get("ending") or "under way")
 
 
 def sections(sandbox: "Records") -> Iterator[tuple[str, list[str]]]:
@@ -37,8 +86,7 @@ def sections(sandbox: "Records") -> Iterator[tuple[str, list[str]]]:
         yield f"{len(others)} more payments", shortened(others, LINES_MAX)
     refused = [row for row in requests if row["status"] >= REFUSED]
     if shown := refused or ([] if payments else requests):
-        lines = [request_line(row) for row in explained(sandbox, shown)]
-        yield "refused requests" if refused else "requests", shortened(lines[::-1], 0, LINES_MAX)
+        yield "refused requests" if refused else "requests", request_lines(sandbox, shown)
     if callbacks := sandbox.callbacks():
         yield "callbacks", shortened(list(map(callback_line, callbacks)), 0, LINES_MAX)
 
@@ -57,6 +105,11 @@ def shortened(lines: list[str], first: int, last: int = 0) -> list[str]:
     """Return the first and the last lines, with the number of those between them."""
     left_out = len(lines) - first - last
     return [*lines[:first], f"{LEFT_OUT}{left_out} more", *lines[first + left_out :]] if left_out > 0 else lines
+
+
+def request_lines(sandbox: "Records", rows: Iterable[Row]) -> list[str]:
+    """Return lines about the latest of some requests, which are newest first, oldest first."""
+    return shortened(list(map(request_line, explained(sandbox, rows)))[::-1], 0, LINES_MAX)
 
 
 def failed(sandbox: "Records", text: str, refid: str | None = None) -> str:
@@ -84,29 +137,24 @@ def no_callback(sandbox: "Records", refid: str | None, status: str | None, inbox
     if inbox:
         where = f"came to the inbox {inbox!r}{inbox_hint(sandbox.ask('GET', '/resellers')['resellers'], inbox)}"
     about = "".join([f" about {refid!r}" if refid else "", f" with status {status!r}" if status else ""])
-    return failed(sandbox, f"no callback{about} {where}{_refused_attempt(sandbox, refid)}", refid)
+    latest = (sandbox.callbacks(refid=refid) if refid else sandbox.callbacks())[-1:]
+    refused = "".join(f"; the latest attempt: {callback_line(row)}" for row in latest if row["state"] != "delivered")
+    return failed(sandbox, f"no callback{about} {where}{refused}", refid)
 
 
-def _refused_attempt(sandbox: "Records", refid: str | None) -> str:
-    """Return the end of a sentence: the latest attempt, of a payment or of any, that a receiver did not accept; empty
-    if it accepted the latest."""
-    latest = (sandbox.callbacks() if refid is None else sandbox.callbacks(refid=refid))[-1:]
-    return "".join(f"; the latest attempt: {callback_line(row)}" for row in latest if row["state"] != "delivered")
-
-
-def held(sandbox: "Records", refid: str | None) -> str:
+def held(sandbox: "Records", refid: str | None = None) -> str:
     """Return the end of a sentence: what holds keep of a payment, or of all payments; empty when they keep nothing."""
     rows = [row for row in sandbox.ask("GET", "/holds")["holds"] if refid in (None, row["refid"])]
     texts = [f"{row['kind']} {row['what']} in {row['name']!r}" for row in rows[:LINES_MAX]]
     return f"; held until a release: {', '.join(texts)}" if texts else ""
 
 
-def inbox_hint(resellers: Iterable[Mapping[str, Any]], inbox: str) -> str:
+def inbox_hint(resellers: Iterable[Row], inbox: str) -> str:
     """Return the end of a sentence about an inbox that no callback and no webhook of these resellers uses; empty for an
     inbox in use."""
     urls = [url["url"] or "" for row in resellers for url in (row["callback"], *row["webhooks"])]
     used = [url.replace(":", "/").rpartition("/")[2] for url in urls if "inbox" in url]
-    return "" if inbox in used else f", which no callback uses{did_you_mean(inbox, used)}"
+    return "" if inbox in used else f", which no callback uses: they use {', '.join(used) or 'none'}"
 
 
 def pending(sandbox: "Records") -> str:
@@ -129,7 +177,7 @@ def due(sandbox: "Records") -> str:
     return "; ".join(f"{row['about']} at {shown_time(row['at'])}" for row in rows)
 
 
-def blocked_receivers(done: Mapping[str, Any]) -> str:
+def blocked_receivers(done: Row) -> str:
     """Name the receivers that did not answer while a call blocked the event loop of its test; empty without."""
     late = sorted({one["url"] for one in done["fired"] if one.get("ending") == "timeout"})
     asyncio = sys.modules.get("asyncio")
@@ -141,14 +189,7 @@ def blocked_receivers(done: Mapping[str, Any]) -> str:
     )
 
 
-def refusals(sandbox: "Records", refused: Iterable[Mapping[str, Any]]) -> str:
-    """Return a line for each refused request, oldest first."""
-    rows = [request_line(row) for row in explained(sandbox, refused)][::-1]
-    count = "1 request was" if len(rows) == 1 else f"{len(rows)} requests were"
-    return "\n  ".join([f"{count} refused:", *shortened(rows, 0, LINES_MAX)])
-
-
-def explained(sandbox: "Records", rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def explained(sandbox: "Records", rows: Iterable[Row]) -> Iterator[dict[str, Any]]:
     """Yield rows of the journal; the first with a wrong signature have the autopsy's sentence as their `diagnosis`."""
     left = EXPLAINED_MAX
     for row in rows:
@@ -160,22 +201,17 @@ def explained(sandbox: "Records", rows: Iterable[Mapping[str, Any]]) -> Iterator
         yield {**row, "diagnosis": f"{found['sentence']}; {found['fix']}"} if found and found["mistakes"] else dict(row)
 
 
-def violations(audit: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """Return the violated obligations of an audit as texts: (errors, warnings)."""
-    violated = [row for row in audit["obligations"] if row["state"] == "violated"]
-    errors = [_violation(row) for row in violated if row["severity"] != "warning"]
-    return errors, [_warning(row) for row in violated if row["severity"] == "warning"]
-
-
-def _violation(row: Mapping[str, Any]) -> str:
-    findings = [f"  {text}" for text in row["findings"][:FINDINGS_MAX]]
-    more = row["violations"] - len(findings)
-    findings += [f"  ... {more} more"] if more > 0 else []
-    evidence = ", ".join(f"#{number}" for number in row["evidence"][:LINES_MAX])
-    title = f"{row['id']}: {row['title']} (SPEC {row['section']}, {row['log']} {evidence})"
-    return "\n".join(map(one_line, [title, *findings, f"  What to do: {row['advice']}"]))
-
-
-def _warning(row: Mapping[str, Any]) -> str:
-    more = f" (and {row['violations'] - 1} more)" if row["violations"] > 1 else ""
-    return one_line(f"{row['id']}: {row['findings'][0]}{more}")
+def violations(audit: Row) -> tuple[list[str], list[str]]:
+    """Return the violated obligations of an audit as texts: (errors, warnings of one line)."""
+    errors, warnings = [], []
+    for row in audit["obligations"]:
+        if row["state"] != "violated":
+            continue
+        if row["severity"] == "warning":
+            warnings.append(one_line(f"{row['id']}: {row['findings'][0]}"))
+            continue
+        evidence = ", ".join(f"#{number}" for number in row["evidence"][:LINES_MAX])
+        title = f"{row['id']}: {row['title']} (SPEC {row['section']}, {row['log']} {evidence})"
+        findings = [f"  {text}" for text in row["findings"][:FINDINGS_MAX]]
+        errors.append("\n".join(map(one_line, [title, *findings, f"  What to do: {row['advice']}"])))
+    return errors, warnings

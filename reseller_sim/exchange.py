@@ -7,7 +7,6 @@ references inside other objects. httpretty, mocket and pytest-socket replace `so
 import _socket
 import json
 import os
-import re
 import socket
 import ssl
 import sys
@@ -15,9 +14,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from http.client import HTTPConnection, HTTPException
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 CA_VARIABLE = "RESELLER_SIM_CA"
@@ -78,43 +77,73 @@ class Unanswered(Exception):
     """There was no complete response; the text is the reason. With `has_advice` it also says what to do, for a server
     that runs."""
 
-    def __init__(self, text: str, *, has_advice: bool = False) -> None:
-        super().__init__(text)
-        self.has_advice = has_advice
+    has_advice = False
 
 
 class Unreachable(Unanswered):
     """No connection was made, so nothing was sent."""
 
 
-class TlsFailed(ConnectionError):
+class TlsFailed(Unreachable):
     """A server answers, but not by TLS, or with an untrusted certificate. The text has advice."""
 
+    has_advice = True
 
-class Trust(NamedTuple):
-    """Which certificates a connection accepts, and the end of a sentence about one that it does not."""
 
-    context: ssl.SSLContext
-    advice: str
+class Trust:
+    """Accepts certificates that an authority of the system or of `file` has issued; with `is_only` the certificate in
+    `file`, for any host; with `is_insecure` any. `advice` is the end of a sentence about a certificate that is not
+    accepted, `named` what a sentence calls the file."""
+
+    def __init__(
+        self, file: str, advice: str = "", *, named: str = "", is_only: bool = False, is_insecure: bool = False
+    ) -> None:
+        self.advice = advice
+        self._file, self._named, self._is_only, self._is_insecure = file, named or file, is_only, is_insecure
+
+    @cached_property
+    def context(self) -> ssl.SSLContext:
+        """The context of its connections. Raises `TlsFailed` for a file without a certificate."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = not (self._is_only or self._is_insecure)
+        if self._is_only:
+            context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # the certificate is enough, without its authority
+        else:
+            context.load_default_certs()
+        if self._is_insecure:
+            context.verify_mode = ssl.CERT_NONE
+        try:
+            if self._file:
+                context.load_verify_locations(self._file)
+        except (OSError, ValueError) as error:
+            is_read = isinstance(error, ssl.SSLError)
+            why = "no certificate in PEM is in it" if is_read else getattr(error, "strerror", "it is no file name")
+            raise TlsFailed(f"{self._named} cannot be used: {why}") from None
+        return context
+
+
+@lru_cache(maxsize=1)
+def _usual_trust(authority: str) -> Trust:
+    advice = f"; name the file of its authority, or of itself, in {CA_VARIABLE}"
+    return Trust(authority, advice, named=f"{CA_VARIABLE}={authority}")
 
 
 class Connection(HTTPConnection):
-    """A connection to the server of an http or https URL. A certificate must be issued by an authority of the system,
-    of SSL_CERT_FILE or of RESELLER_SIM_CA; with `certificate`, a file, it must be the one in that file. `trust`
-    replaces both."""
+    """A connection to the server of an http or https URL. Without `trust` a certificate must be issued by an authority
+    of the system, of SSL_CERT_FILE or of RESELLER_SIM_CA."""
 
-    def __init__(self, url: str, timeout_s: float, certificate: str = "", trust: Trust | None = None) -> None:
+    def __init__(self, url: str, timeout_s: float, trust: Trust | None = None) -> None:
         parts = urlsplit(url)
-        self._is_tls, self._certificate, self._trust = parts.scheme == "https", certificate, trust
+        self._is_tls, self._trust = parts.scheme == "https", trust
         self.default_port = 443 if self._is_tls else 80
         super().__init__(parts.hostname or "", parts.port, timeout=timeout_s)
 
     def connect(self) -> None:
-        """Connect. Raises `TlsFailed`, and other `OSError`s."""
+        """Connect. Raises `TlsFailed` and `OSError`s."""
         self.sock = _connected(self.host, self.port, self.timeout or 0)
         if not self._is_tls:
             return
-        trust = self._trust or _usual_trust(os.environ.get(CA_VARIABLE, ""), self._certificate)
+        trust = self._trust or _usual_trust(os.environ.get(CA_VARIABLE, ""))
         try:
             self.sock = trust.context.wrap_socket(self.sock, server_hostname=self.host)
         except ssl.SSLCertVerificationError as error:
@@ -122,15 +151,6 @@ class Connection(HTTPConnection):
         except ssl.SSLError as error:
             text = f"it does not speak TLS ({error.reason}): use http:// instead of https:// in its address"
             raise TlsFailed(text) from None
-
-
-@lru_cache(maxsize=4)
-def _usual_trust(authority: str, certificate: str) -> Trust:
-    if certificate:
-        return trust_of(certificate, only=True)
-    named = f"{CA_VARIABLE}={authority}" if authority else ""
-    advice = f"; name the file of its authority, or of itself, in {CA_VARIABLE}"
-    return trust_of(authority, named, advice)
 
 
 def _connected(host: str, port: int, timeout_s: float) -> socket.socket:
@@ -150,39 +170,18 @@ def _connected(host: str, port: int, timeout_s: float) -> socket.socket:
     raise failure
 
 
-def trust_of(file: str, named: str = "", advice: str = "", *, only: bool = False, is_insecure: bool = False) -> Trust:
-    """Return a trust in the authorities of the system and of `file`, in the certificate of `file` only, for any host,
-    or in any certificate. Raises `TlsFailed` for a file without a certificate, which it calls `named`."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    if only:
-        context.check_hostname = False
-        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # the certificate itself is enough, without its authority
-    else:
-        context.load_default_certs()
-    if is_insecure:
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    try:
-        if file:
-            context.load_verify_locations(file)
-    except (OSError, ValueError) as error:
-        why = "no certificate in PEM is in it" if isinstance(error, ssl.SSLError) else getattr(error, "strerror", "")
-        raise TlsFailed(f"{named or file} cannot be used: {why or 'it is no file name'}") from None
-    return Trust(context, advice)
-
-
 def exchange(
     method: str,
     url: str,
     body: bytes | None,
     headers: Mapping[str, str],
     timeout_s: float,
-    certificate: str = "",
     trust: Trust | None = None,
 ) -> Answer:
     """Send a request unchanged, and follow no redirects. `timeout_s` limits the whole response. Raises `Unanswered`,
     and `Unreachable` when nothing was sent."""
     ends = real_monotonic() + timeout_s
-    connection = Connection(url, max(timeout_s, LEFT_S_MIN), certificate, trust)
+    connection = Connection(url, max(timeout_s, LEFT_S_MIN), trust)
     kind: type[Unanswered] = Unreachable
     try:
         connection.connect()
@@ -197,33 +196,23 @@ def exchange(
         return Answer(response.status, {name.lower(): text for name, text in response.getheaders()}, bytes(content))
     except (HTTPException, OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        text = " ".join(reason.split())  # an invalid status line ends with its line break
-        raise kind(text, has_advice=isinstance(error, TlsFailed)) from error
+        raise kind(" ".join(reason.split())) from error  # an invalid status line ends with its line break
     finally:
         connection.close()
 
 
-_NUMBER = "\0decimal "
-_PLACE = re.compile(r'"\\u0000decimal (\d+)"')  # of a `Decimal` in JSON, whose digits a float would not keep
-
-
 def encoded(value: Any) -> bytes:
-    """Return a value as JSON; a `Decimal` becomes a number with its digits. Raises `TypeError` and `ValueError` for a
-    value that JSON cannot hold."""
-    numbers: list[str] = []
+    """Return a value as JSON, a `Decimal` as a number. Raises `TypeError` and `ValueError` for a value that JSON cannot
+    hold."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, Mapping):
             return dict(value)
-        if not isinstance(value, Decimal):
-            raise TypeError(f"JSON has no {type(value).__name__}: {value!r:.60}")
-        if not value.is_finite():
-            raise ValueError(f"JSON has no number {value}")
-        numbers.append(f"{value:f}")
-        return f"{_NUMBER}{len(numbers) - 1}"
+        if isinstance(value, Decimal):
+            return float(value)
+        raise TypeError(f"JSON has no {type(value).__name__}: {value!r:.60}")
 
-    text = json.dumps(value, separators=(",", ":"), allow_nan=False, default=plain)
-    return _PLACE.sub(lambda place: numbers[int(place[1])], text).encode()
+    return json.dumps(value, separators=(",", ":"), allow_nan=False, default=plain).encode()
 
 
 def bypass(environment: Mapping[str, str], url: str) -> dict[str, str]:

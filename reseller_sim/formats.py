@@ -1,12 +1,22 @@
-"""Text, times and durations as people read and write them: the same for the client, the command and scenario files.
+"""Text, times, durations, statuses and addresses as people read and write them: the same for the client, the command
+and scenario files.
 
 It imports the standard library alone, so every part of the simulator may use it.
 """
 
 import os
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+Duration = str | float | timedelta
+Moment = str | datetime
+Money = str | float | Decimal
+Scenario = str | Path | Mapping[str, Any]
 
 LINE_CHARS_MAX = 300
 UTC_VARIABLE = "RESELLER_SIM_UTC"
@@ -16,6 +26,8 @@ DURATION_MAX = timedelta(days=3660)
 _MICROSECONDS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
 _DURATION = re.compile(r"(-?)(([0-9]{1,9}(\.[0-9]{1,3})?(ms|s|m|h|d)){1,5})")
 _PART = re.compile(r"([0-9.]+)([a-z]+)")
+_NOT_SENT = re.compile(r"[^!-~]|#")
+STATUSES = ("Accepted", "Processing", "Succesful", "Failed", "Refund")
 
 
 def printable(text: str) -> str:
@@ -71,3 +83,46 @@ def duration(text: str) -> timedelta:
     if span > DURATION_MAX:
         raise ValueError(f"is longer than {DURATION_MAX.days} days")
     return -span if match[1] else span
+
+
+def seconds(span: Duration) -> float:
+    """Return the seconds of `90`, `"90s"`, `"1h30m"`, `"1.5d"` or a timedelta. Raises `ValueError` for a text."""
+    try:
+        parsed = duration(span) if isinstance(span, str) else span
+    except ValueError as error:
+        raise ValueError(f"{span!r} {error}") from None
+    return parsed.total_seconds() if isinstance(parsed, timedelta) else parsed
+
+
+def moment(at: Moment) -> str:
+    """Return a time as ISO 8601."""
+    return at if isinstance(at, str) else at.isoformat()
+
+
+def is_url(text: str) -> bool:
+    """Return True for an http or https URL with a host, an optional port, and no part that a request would drop."""
+    try:
+        parts = urlsplit(text)
+        is_whole = not _NOT_SENT.search(text) and "?" not in text and parts.username is None
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and is_whole
+    except ValueError:
+        return False
+
+
+def check_path(path: str) -> None:
+    """Raise `ValueError` for a path that would not arrive as it is written, or would name another sandbox."""
+    if not path.startswith("/") or _NOT_SENT.search(path):
+        raise ValueError(f"path must be a path such as /v2/balance, percent-encoded, not {path!r:.200}")
+
+
+def check_refid(refid: str) -> None:
+    """Raise `ValueError` for an empty refid or None, which would be no filter."""
+    if not refid:
+        raise ValueError(f"refid must be the refid of a payment, not {refid!r}")
+
+
+def check_status(status: str | None) -> None:
+    """Raise `ValueError` for a status that the service never writes, which no payment would ever have."""
+    if status is not None and status not in STATUSES:
+        spelling = "the service writes 'Succesful', with one s"
+        raise ValueError(f"status must be one of {', '.join(STATUSES)} ({spelling}), not {status!r}")

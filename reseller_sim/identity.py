@@ -8,12 +8,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from reseller_sim import evidence
-from reseller_sim.arguments import Filter, Name, Seconds, Target, checked, did_you_mean
 from reseller_sim.control import REFUSED, TIMEOUT_S, Control, Query, below
+from reseller_sim.evidence import Story
 from reseller_sim.exchange import bypass, real_monotonic
+from reseller_sim.formats import check_path, check_refid
 from reseller_sim.receiver import Message, from_inbox
 from reseller_sim.signatures import HMACAuth
-from reseller_sim.story import Story
 
 __tracebackhide__ = True  # pytest shows the line of the test
 POLL_S_MAX = 300.0
@@ -28,8 +28,8 @@ class Identity:
     lacks them.
     """
 
-    def __init__(self, control: Control, described: Mapping[str, Any]) -> None:
-        self._control = control
+    def __init__(self, control: Control, described: Mapping[str, Any], *, is_ours: bool = False) -> None:
+        self._control, self._is_ours = control, is_ours
         self._describe(described)
 
     def _describe(self, described: Mapping[str, Any]) -> None:
@@ -76,20 +76,20 @@ class Identity:
         return f"<{type(self).__name__} {self.id!r} at {self.url}>"
 
 
-@checked
 class Records(Identity):
     """Read access to a sandbox."""
 
     def ask(
         self,
-        method: Name,
-        path: Target = "",
+        method: str,
+        path: str = "",
         json: Any = None,
         *,
         query: Query | None = None,
-        timeout_s: Seconds = TIMEOUT_S,
+        timeout_s: float = TIMEOUT_S,
     ) -> Any:
         """Send a request to the control API below this sandbox, for endpoints without a method here."""
+        check_path(path or "/")
         return self._control.ask(method, self._path + path, json, query=query, timeout_s=timeout_s)
 
     @property
@@ -101,49 +101,53 @@ class Records(Identity):
         """Return the clock: `mode`, `now`, the number of `pending` events, and the time `next_due`."""
         return dict(self.ask("GET", "/clock"))
 
-    def balance(self, reseller: Name | None = None) -> Decimal:
+    def balance(self, reseller: str | None = None) -> Decimal:
         """Return the balance of a wallet, by default the first reseller's. Raises `LookupError` for an unknown code."""
         code = reseller or self.code
         balances = {one["code"]: Decimal(str(one["balance"])) for one in self.ask("GET")["resellers"]}
         if code not in balances:
-            raise LookupError(f"there is no reseller {code!r}{did_you_mean(code, [*balances])}")
+            raise LookupError(f"there is no reseller {code!r}: there are {', '.join(balances)}")
         return balances[code]
 
-    def transaction(self, refid: Name) -> dict[str, Any] | None:
+    def transaction(self, refid: str) -> dict[str, Any] | None:
         """Return the payment with a refid, the latest one if resellers share it; None without any."""
+        check_refid(refid)
         return next(iter(self.ask("GET", "/transactions", query={"refid": refid})["transactions"]), None)
 
-    def transactions(self, /, **filters: Filter) -> list[dict[str, Any]]:
+    def transactions(self, /, **filters: str | int) -> list[dict[str, Any]]:
         """Return payments, newest first; filters `refid`, `reseller`."""
         return self._listed("transactions", filters)
 
-    def story(self, refid: Name) -> Story:
+    def story(self, refid: str) -> Story:
         """Return all that happened to a payment. Raises `LookupError` for a refid that no payment has."""
         found = self.transaction(refid)
         if found is None:
             raise LookupError(evidence.no_payment(self, refid))
         return Story(self.ask("GET", below("/transactions", found["trxid"])))
 
-    def requests(self, /, **filters: Filter) -> list[dict[str, Any]]:
-        """Return the journal, newest first; filters as of the control API, such as `path`, `status` and `refid`."""
+    def requests(self, /, **filters: str | int) -> list[dict[str, Any]]:
+        """Return the journal, newest first, by the filters of the control API, such as `path`, `status_min` and
+        `error_not`. A path that no request had gives an empty list."""
         return self._listed("requests", filters)
 
     def refused(self) -> list[dict[str, Any]]:
         """Return the requests that were answered with a status from 400, newest first, each with its `diagnosis`."""
         return [row for row in self.requests() if row["status"] >= REFUSED]
 
-    def callbacks(self, /, **filters: Filter) -> list[dict[str, Any]]:
+    def callbacks(self, /, **filters: str | int) -> list[dict[str, Any]]:
         """Return every callback attempt and its outcome, oldest first; filters `refid`, `trxid`."""
         return self._listed("callbacks", filters)
 
     def _listed(self, member: str, filters: Mapping[str, Any]) -> list[dict[str, Any]]:
+        if None in filters.values():
+            raise ValueError(f"a filter must not be None, which would be no filter: {dict(filters)}")
         return list(self._control.pages(f"{self._path}/{member}", member, filters))
 
     def audit(self) -> dict[str, Any]:
         """Return the obligations of a client, each with a verdict on this sandbox's client."""
         return dict(self.ask("GET", "/audit"))
 
-    def inbox(self, name: Name = "callbacks") -> list[Message]:
+    def inbox(self, name: str = "callbacks") -> list[Message]:
         """Return the messages of an inbox, oldest first."""
         return list(self._messages(name, 0))
 

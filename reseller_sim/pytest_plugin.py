@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for mark in MARKS:
         config.addinivalue_line("markers", mark)
     if config.getoption("--reseller-sim-report") and not hasattr(config, "workerinput"):
-        from reseller_sim.pytest_report import begin
+        from reseller_sim.pytest_sandbox import begin
 
         begin(config)
 
@@ -69,11 +69,11 @@ def _reseller_sim(pytestconfig: pytest.Config) -> Iterator[Simulator]:
 def reseller_sim_sandbox(request: pytest.FixtureRequest, reseller_sim: Simulator) -> Iterator[Sandbox]:
     """A new sandbox for the test, as `@pytest.mark.scenario` says. Its clock moves only when the test advances it. It
     is deleted after the test."""
-    from reseller_sim.pytest_sandbox import watched
+    from reseller_sim.pytest_sandbox import Watched
 
-    with watched(request.node, reseller_sim) as found:
-        request.node.stash[WATCHED] = found
-        yield found.sandbox
+    request.node.stash[WATCHED] = watched = Watched(request.node, reseller_sim)
+    yield watched.sandbox
+    watched.end()
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     config = terminalreporter.config
     if not (config.getoption("--reseller-sim-audit") or config.getoption("--reseller-sim-report")):
         return
-    from reseller_sim.pytest_report import finish, summarize
+    from reseller_sim.pytest_sandbox import finish, summarize
 
     summarize(terminalreporter)
     if config.getoption("--reseller-sim-report"):

@@ -5,15 +5,15 @@ import socket
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from socketserver import BaseServer, ThreadingTCPServer
-from typing import Annotated, Any, Self
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from reseller_sim.arguments import Count, Name, Seconds, between, checked
 from reseller_sim.exchange import Content, Socket, real_time
 from reseller_sim.signatures import Verdict, key_of, verify_webhook
 
@@ -24,7 +24,6 @@ REQUEST_S = 30.0
 SHOWN_CHARS = 200
 UNCHECKED = Verdict(False, "no secret was given; name it with verify(secret)")
 UNSIGNED = Verdict(False, "it has no header webhook-signature; transaction callbacks are unsigned")
-Status = Annotated[int, between(200, 599, "a status")]
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,6 @@ class Message(Content):
         inner = found.get("data", found)
         return inner if isinstance(inner, dict) else {}
 
-    @checked
     def verify(self, secret: str) -> Verdict:
         """Judge its signature by a webhook's secret; the timestamp is compared with the present."""
         return verify_webhook(secret, self.headers, self.body)
@@ -93,8 +91,7 @@ class Reply:
     content_type: str = "text/plain"
 
 
-@checked
-class Receiver:
+class Receiver(AbstractContextManager["Receiver"]):
     """Listens on a free port of 127.0.0.1 from its creation until `close`, which `with` calls.
 
     It answers 200 until `reply` says otherwise, and keeps the latest 10,000 messages. A body of more than one MiB and a
@@ -107,9 +104,8 @@ class Receiver:
             self.verify(secret)
         self._messages: deque[Message] = deque(maxlen=MESSAGES_MAX)
         self._replies: deque[Reply] = deque()
-        self._last = Reply()
-        self._count = self.left_out = 0
         self._changed = threading.Condition()
+        self.clear()
         self._is_closed = threading.Event()
         self._server = _Server(self)
         threading.Thread(target=self._server.serve_forever, args=(0.05,), name="receiver", daemon=True).start()
@@ -133,21 +129,23 @@ class Receiver:
 
     def reply(
         self,
-        status: Status = 200,
+        status: int = 200,
         *,
-        delay_s: Seconds = 0.0,
+        delay_s: float = 0.0,
         disconnect: bool = False,
         body: str | bytes | bytearray = b"",
-        content_type: Name = "text/plain",
-        times: Count = 1,
+        content_type: str = "text/plain",
+        times: int = 1,
     ) -> "Receiver":
         """Answer the next `times` messages that nothing is planned for like this, and the last plan all that follow."""
+        if not 200 <= status <= 599:
+            raise ValueError(f"status must be from 200 to 599, not {status}")
         sent = body.encode() if isinstance(body, str) else bytes(body)
         with self._changed:
             self._replies.extend([Reply(status, delay_s, disconnect, sent, content_type)] * times)
         return self
 
-    def wait_for(self, n: Count = 1, *, timeout_s: Seconds = 10) -> list[Message]:
+    def wait_for(self, n: int = 1, *, timeout_s: float = 10) -> list[Message]:
         """Return all messages since the beginning or the latest `clear` as soon as at least `n` have arrived. Raises
         `AssertionError` with the messages so far when `timeout_s` seconds pass first."""
         with self._changed:
@@ -168,19 +166,12 @@ class Receiver:
 
     def close(self) -> None:
         """Stop listening and end its delays. Messages are kept."""
-        if not self._is_closed.is_set():
-            self._is_closed.set()
-            self._server.shutdown()
-            self._server.server_close()
-
-    def __enter__(self) -> Self:
-        return self
+        self._is_closed.set()
+        self._server.shutdown()
+        self._server.server_close()
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    def __repr__(self) -> str:
-        return f"Receiver({self.url!r})"
 
     def _take(self, method: str, target: str, headers: dict[str, str], body: bytes | None) -> Reply:
         """Record a message and choose its answer; a body of None is too long."""

@@ -2,43 +2,17 @@
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Annotated, Any, Self
+from typing import Any
 from urllib.parse import urlencode
 from warnings import warn
 
 from reseller_sim import evidence
-from reseller_sim.arguments import (
-    CallbackStatus,
-    Count,
-    Duration,
-    Moment,
-    Money,
-    Name,
-    PaymentStatus,
-    Seconds,
-    Section,
-    Target,
-    checked,
-    choice,
-    moment,
-    seconds,
-)
-from reseller_sim.control import (
-    REFUSED,
-    TIMEOUT_S,
-    Control,
-    NoAnswer,
-    NotIdle,
-    NotRunning,
-    Query,
-    SimulatorError,
-    below,
-    given,
-)
+from reseller_sim.control import REFUSED, TIMEOUT_S, NoAnswer, NotIdle, NotRunning, SimulatorError, below, given
 from reseller_sim.exchange import Answer, Unanswered, Unreachable, encoded, exchange
-from reseller_sim.formats import printable
+from reseller_sim.formats import Duration, Moment, Money, check_path, check_status, moment, printable, seconds
 from reseller_sim.identity import Records
 from reseller_sim.receiver import Message
 
@@ -58,73 +32,59 @@ def warn_of(texts: Iterable[str]) -> None:
         warn(text, RuntimeWarning, stacklevel=level)
 
 
-@checked
-class Hold:
+@dataclass(frozen=True)
+class Hold(AbstractContextManager["Hold"]):
     """Answers and deliveries that rules keep with `hold: NAME`, oldest first. The end of `with` releases all."""
 
-    def __init__(self, sandbox: Records, name: Name) -> None:
-        self.name = name
-        self._sandbox = sandbox
+    _sandbox: Records = field(repr=False)
+    name: str
 
     @property
     def waiting(self) -> list[dict[str, Any]]:
         """The answers and deliveries that are held now."""
         return list(self._sandbox.ask("GET", "/holds", query={"name": self.name})["holds"])
 
-    def wait(self, n: Count = 1, *, timeout_s: Seconds = 10) -> list[dict[str, Any]]:
+    def wait(self, n: int = 1, *, timeout_s: float = 10) -> list[dict[str, Any]]:
         """Return the held answers and deliveries as soon as there are `n`. Raises `AssertionError` after `timeout_s`
         seconds."""
-        query: Query = {"name": self.name, "wait_for": n, "timeout": timeout_s}
+        query: dict[str, Any] = {"name": self.name, "wait_for": n, "timeout": timeout_s}
         answer = self._sandbox.ask("GET", "/holds", query=query, timeout_s=timeout_s + BEYOND_S)
         if not answer["complete"]:
             count = len(answer["holds"])
             raise AssertionError(f"{count} of {n} were held in {self.name!r} within {timeout_s:g} s")
         return list(answer["holds"])
 
-    def release(self, count: Count | None = None) -> int:
+    def release(self, count: int | None = None) -> int:
         """Release the first `count`, by default all; return their number."""
         path = below("/holds", self.name, "release")
         return int(self._sandbox.ask("POST", path, given(count=count))["released"])
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         with suppress(*[SimulatorError, NotRunning] if kind else []):  # the test's own exception says more
             self.release()
 
-    def __repr__(self) -> str:
-        return f"Hold({self.name!r})"
 
-
+@dataclass(frozen=True)
 class Rule:
     """A rule that was added; `remove` deletes it."""
 
-    def __init__(self, sandbox: Records, id: str) -> None:
-        self.id = id
-        self._sandbox = sandbox
+    _sandbox: Records = field(repr=False)
+    id: str
 
     def remove(self) -> None:
         """Delete it; payments that it decided continue."""
         self._sandbox.ask("DELETE", below("/rules", self.id))
 
-    def __repr__(self) -> str:
-        return f"Rule({self.id!r})"
 
-
-@checked
-class Sandbox(Records):
+class Sandbox(Records, AbstractContextManager["Sandbox"]):
     """A sandbox that `Simulator.sandbox` created, which `with` deletes, or that `Simulator.open` found. Calls raise
     `SimulatorError` when the control API refuses."""
 
-    def __init__(self, control: Control, described: Mapping[str, Any], *, is_ours: bool = False) -> None:
-        super().__init__(control, described)
-        self._is_ours = is_ours
-
-    def call(self, method: Name, path: Target, json: Any = None, *, timeout_s: Seconds = TIMEOUT_S) -> Answer:
+    def call(self, method: str, path: str, json: Any = None, *, timeout_s: float = TIMEOUT_S) -> Answer:
         """Send one signed request as the first reseller; `path` has its query, percent-encoded. Every status is an
         answer. With `clock: {signature: sandbox}` it is signed at the sandbox's time. Raises `NoAnswer` when the
         connection ends without an answer and `NotRunning` when nothing listens."""
+        check_path(path)
         method, body = method.upper(), b"" if json is None else encoded(json)
         at = self.now.timestamp() if self._signs_by_own_clock else None
         headers = self.auth.headers(method, path, body, at=at)
@@ -163,7 +123,7 @@ class Sandbox(Records):
             warn_of([text])
         return done
 
-    def rule(self, section: Section, rule: Mapping[str, Any]) -> Rule:
+    def rule(self, section: str, rule: Mapping[str, Any]) -> Rule:
         """Add a rule, written as in a scenario, before all others of its section. Warns of the findings of `check`."""
         made = self.ask("POST", "/rules", {"section": section, "rule": rule})
         warn_of(made["warnings"])
@@ -173,24 +133,24 @@ class Sandbox(Records):
         """Add a fault: `{"when": {"path": "/v2/topup"}, "times": 1, "then": {"status": 500}}`."""
         return self.rule("faults", rule)
 
-    def hold(self, name: Name) -> Hold:
+    def hold(self, name: str) -> Hold:
         """Return the hold of this name. Rules keep answers, callbacks and webhooks in it with `then: {"hold": name}`.
         Leaving `with` releases the remaining answers and deliveries."""
         return Hold(self, name)
 
-    def deposit(self, amount: Money, reseller: Name | None = None, description: Name | None = None) -> dict[str, Any]:
+    def deposit(self, amount: Money, reseller: str | None = None, description: str | None = None) -> dict[str, Any]:
         """Credit a wallet, by default the first reseller's; return the ledger entry."""
         body = given(amount=str(amount), description=description)
         return dict(self.ask("POST", below("/resellers", reseller or self.code, "deposits"), body))
 
-    def set_callback(self, url: Name, *, method: Annotated[str, choice("POST", "GET")] = "POST") -> None:
+    def set_callback(self, url: str, *, method: str = "POST") -> None:
         """Set the first reseller's callback URL to a URL, such as the address of a `Receiver`, or to `inbox:NAME`.
         Raises `ValueError` when the service refuses the URL."""
         answer = self.call("POST", f"/v2/callback-url?{urlencode({'url': url, 'method': method})}")
         if answer.status >= REFUSED:
             raise ValueError(f"the service refused {url!r} as callback URL: {answer.text} {answer.diagnosis}".rstrip())
 
-    def replies(self, name: Name, replies: Sequence[Mapping[str, Any]]) -> None:
+    def replies(self, name: str, replies: Sequence[Mapping[str, Any]]) -> None:
         """Plan the answers of an inbox, in order: `[{"status": 500}, {"status": 200}]`. The last answer repeats. Warns
         of real waits under a manual clock."""
         warn_of(self.ask("PUT", below("/inbox", name), {"replies": replies})["warnings"])
@@ -199,16 +159,16 @@ class Sandbox(Records):
         """Return to the start of the scenario."""
         self._describe(self.ask("POST", "/reset"))
 
-    def mark(self, name: Name) -> dict[str, Any]:
+    def mark(self, name: str) -> dict[str, Any]:
         """Name the present, to return to it; `n` is its place on the tape, `at` the time. Raises `SimulatorError`."""
         return dict(self.ask("POST", "/marks", {"name": name}))
 
-    def rewind(self, mark: Name | None = None, *, to: Moment | None = None, n: int | None = None) -> None:
+    def rewind(self, mark: str | None = None, *, to: Moment | None = None, n: int | None = None) -> None:
         """Return to a mark, to a time, or to just after the nth entry of the tape."""
         self._describe(self.ask("POST", "/rewind", given(mark=mark, to=to and moment(to), n=n), timeout_s=LONG_S))
 
     def fork(
-        self, mark: Name | None = None, *, to: Moment | None = None, n: int | None = None, id: Name | None = None
+        self, mark: str | None = None, *, to: Moment | None = None, n: int | None = None, id: str | None = None
     ) -> "Sandbox":
         """Create a copy of this sandbox as it is now, or as it was at a moment. Leaving `with` deletes the copy."""
         place = given(of=self.id, mark=mark, to=to and moment(to), n=n)
@@ -221,36 +181,39 @@ class Sandbox(Records):
 
     def wait_for_callback(
         self,
-        refid: Name | None = None,
+        refid: str | None = None,
         *,
-        status: CallbackStatus | None = None,
-        inbox: Name = "callbacks",
-        timeout_s: Seconds = 10,
+        status: str | None = None,
+        inbox: str = "callbacks",
+        timeout_s: float = 10,
     ) -> Message:
         """Return the first callback in an inbox with this refid and status, and wait for it up to `timeout_s` seconds.
         Under a manual clock callbacks only arrive with `advance`. Raises `AssertionError` with the events that happened
         instead."""
+        check_status(status)
         for message in self._messages(inbox, timeout_s):
             if refid in (None, message.data.get("refid")) and status in (None, message.data.get("status")):
                 return message
         raise AssertionError(evidence.no_callback(self, refid, status, inbox))
 
-    def expect_status(self, refid: Name, status: PaymentStatus) -> None:
+    def expect_status(self, refid: str, status: str) -> None:
         """Check the payment's present status. Raises `AssertionError` with its story."""
+        check_status(status)
         found = self.transaction(refid)
         if found is None:
             raise AssertionError(evidence.no_payment(self, refid))
         if found["status"] != status:
             raise AssertionError(evidence.failed(self, f"{refid} is {found['status']}, not {status}", refid))
 
-    def expect_balance(self, amount: Money, reseller: Name | None = None) -> None:
+    def expect_balance(self, amount: Money, reseller: str | None = None) -> None:
         """Check a wallet, by default the first reseller's. Raises `AssertionError` with its payments."""
         balance = self.balance(reseller)
         if balance != Decimal(str(amount)):
             raise AssertionError(evidence.failed(self, f"the balance is {balance}, not {amount}"))
 
-    def expect_callback(self, refid: Name, *, status: CallbackStatus | None = None) -> dict[str, Any]:
+    def expect_callback(self, refid: str, *, status: str | None = None) -> dict[str, Any]:
         """Check that a receiver accepted a callback about the payment; return the attempt. Raises `AssertionError`."""
+        check_status(status)
         for row in self.callbacks(refid=refid):
             if (row["status"] or 0) // 100 == 2 and status in (None, row["payment_status"]):
                 return row
@@ -259,16 +222,14 @@ class Sandbox(Records):
     def expect_no_refusals(self) -> None:
         """Check that no request was answered with a status from 400. Raises `AssertionError` with the reasons."""
         if refused := self.refused():
-            raise AssertionError(printable(evidence.refusals(self, refused)))
+            lines = evidence.request_lines(self, refused)
+            raise AssertionError(printable("\n  ".join(["refused requests:", *lines])))
 
     def expect_clean_audit(self) -> None:
         """Check that no obligation of a client was violated. Raises `AssertionError` with the violations and advice."""
         broken, _ = evidence.violations(self.audit())
         if broken:
             raise AssertionError(printable("\n".join(["violated obligations of a client:", *broken])))
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         if self._is_ours:

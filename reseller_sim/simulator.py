@@ -1,6 +1,5 @@
 """A running simulator, which this process started or which runs elsewhere."""
 
-import atexit
 import json
 import os
 import re
@@ -9,13 +8,14 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Any
 
 from reseller_sim import launcher
-from reseller_sim.arguments import RATE, Clock, Moment, Name, Scenario, Url, checked, is_url, moment
 from reseller_sim.control import Control, NotStarted, below, given
 from reseller_sim.exchange import bypass
+from reseller_sim.formats import Moment, Scenario, is_url, moment
 from reseller_sim.sandbox import Sandbox, warn_of
 
 __tracebackhide__ = True  # pytest shows the line of the test
@@ -24,13 +24,11 @@ START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 5.0
 LINES_KEPT = 1000
 LINES_SHOWN = 20
-LINE_CHARS_MAX = 16_384  # a longer line counts as several
-LINE_CHARS_SHOWN = 200
+_RATE = re.compile(r"x([0-9]+(?:\.[0-9]+)?)")  # a clock that runs faster, such as x60
 _BELOW_ROOT = re.compile(r"(/s/[^/]+)?(/v[12](/.*)?)?/*$")
 
 
-@checked
-class Simulator:
+class Simulator(AbstractContextManager["Simulator"]):
     """The simulator at `url`. `token` is the token of the control API, if it requires a token.
 
     Without `url`, the address comes from RESELLER_SIM_URL, and the token from RESELLER_SIM_TOKEN or
@@ -39,13 +37,14 @@ class Simulator:
     given. `control_url` is the address of the control API, ending in `/_sim`.
     """
 
-    def __init__(self, url: Url | None = None, token: Name | None = None) -> None:
-        own = os.environ if url is None else {}
-        address = url or own.get("RESELLER_SIM_URL") or DEFAULT_URL
-        if not is_url(address):
-            raise ValueError(f"RESELLER_SIM_URL must be a URL such as {DEFAULT_URL}, not {address!r:.200}")
-        found = token or own.get("RESELLER_SIM_TOKEN") or own.get("RESELLER_SIM_CONTROL_TOKEN")
-        self.control = Control(_BELOW_ROOT.sub("", address), found)
+    def __init__(self, url: str | None = None, token: str | None = None) -> None:
+        if url is None:
+            url = os.environ.get("RESELLER_SIM_URL") or DEFAULT_URL
+            token = token or os.environ.get("RESELLER_SIM_TOKEN") or os.environ.get("RESELLER_SIM_CONTROL_TOKEN")
+        if not is_url(url):
+            what = f"an http or https URL such as {DEFAULT_URL}, without a user, a query and a fragment"
+            raise ValueError(f"the address of a simulator must be {what}, not {url!r:.200}")
+        self.control = Control(_BELOW_ROOT.sub("", url), token)
         self.url, self.control_url = self.control.root, self.control.url
         self._process: Process | None = None
         self._folder: Path | None = None
@@ -53,11 +52,11 @@ class Simulator:
     @classmethod
     def start(
         cls,
-        scenario: Name | Path | None = None,
+        scenario: str | Path | None = None,
         *,
-        clock: Clock | None = None,
+        clock: str | None = None,
         seed: int | None = None,
-        scenarios: Name | Path | None = ".",
+        scenarios: str | Path | None = ".",
         arguments: Sequence[str] = (),
     ) -> "Simulator":
         """Start a simulator on a free port and wait until it answers.
@@ -93,14 +92,14 @@ class Simulator:
         self,
         scenario: Scenario | None = None,
         *,
-        id: Name | None = None,
-        clock: Clock | None = "manual",
+        id: str | None = None,
+        clock: str | None = "manual",
         start: Moment | None = None,
         seed: int | None = None,
-        credentials: Name | None = "unique",
+        credentials: str | None = "unique",
         audit: bool = True,
-        tape: Name | Path | None = None,
-        mark: Name | None = None,
+        tape: str | Path | None = None,
+        mark: str | None = None,
     ) -> Sandbox:
         """Create a sandbox. Leaving `with` deletes it.
 
@@ -120,8 +119,12 @@ class Simulator:
                 raise ValueError("mark names a place on a tape: give the tape, too")
             if any(value is not None for value in (scenario, start, seed)):
                 raise ValueError("a tape has its own scenario, start and seed: leave them out")
-            return self._begun(Path(tape), mark, id, clock)
-        own = {"id": id, "seed": seed, "credentials": credentials, "audit": None if audit else False}
+            made = self.control.ask("POST", "/sandboxes", Path(tape).read_bytes(), query={"id": id, "mark": mark})
+            sandbox = Sandbox(self.control, made, is_ours=True)
+            if clock is not None:
+                sandbox.ask("PUT", "/clock", _clock(clock, None))
+            return sandbox
+        own = {"id": id, "seed": seed, "credentials": credentials, "audit": None if audit is True else audit}
         first = None if start is None else moment(start)
         yaml, value = self._read(scenario)
         if yaml is None:
@@ -132,7 +135,7 @@ class Simulator:
         warn_of(made["warnings"])
         return Sandbox(self.control, made, is_ours=True)
 
-    def open(self, id: Name = "default") -> Sandbox:
+    def open(self, id: str = "default") -> Sandbox:
         """Return one that exists, which `with` does not delete. Raises `SimulatorError`."""
         return Sandbox(self.control, self.control.ask("GET", below("/sandboxes", id)))
 
@@ -142,68 +145,49 @@ class Simulator:
             return None, dict(scenario)
         if isinstance(scenario, str) and ("\n" in scenario or ": " in scenario):
             return scenario, None
-        if scenario is None or (isinstance(scenario, str) and not scenario.endswith((".yaml", ".yml"))):
+        if scenario is None or not (isinstance(scenario, Path) or str(scenario).endswith((".yaml", ".yml"))):
             return None, scenario
         path = Path(scenario).resolve()
-        try:
-            text = path.read_text("utf-8")
-        except UnicodeDecodeError:
-            raise ValueError(f"the scenario {path} is not text in UTF-8") from None
         if self._folder is not None and path.is_relative_to(self._folder):
             return None, {"file": path.relative_to(self._folder).as_posix()}
-        return text, None
-
-    def _begun(self, tape: Path, mark: str | None, id: str | None, clock: str | None) -> Sandbox:
-        """Create a sandbox from a tape, with the requested clock mode."""
-        made = self.control.ask("POST", "/sandboxes", tape.read_bytes(), query={"id": id, "mark": mark})
-        sandbox = Sandbox(self.control, made, is_ours=True)
-        if clock is not None:
-            sandbox.ask("PUT", "/clock", _clock(clock, None))
-        return sandbox
+        return path.read_text("utf-8"), None
 
     def close(self) -> None:
         """End the process that `start` started. A simulator that was started elsewhere is unaffected."""
         if self._process is not None:
             self._process.close()
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    def __repr__(self) -> str:
-        return f"Simulator({self.url!r})"
 
 
 def _clock(clock: str | None, start: str | None) -> dict[str, Any]:
     """Return `x60` as the mode and rate of the control API."""
-    rate = RATE.fullmatch(clock or "")
+    rate = _RATE.fullmatch(str(clock))
     return given(start=start, mode="xN" if rate else clock, rate=float(rate[1]) if rate else None)
 
 
 class Process:
     """The command `serve` on a free port, ready to answer. `ready` is the line that says so, as JSON, `lines` are the
-    latest other lines. Raises `NotStarted`."""
+    latest other lines. It also ends when its stdin ends, at the latest with this process. Raises `NotStarted`."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
         self.lines: deque[str] = deque(maxlen=LINES_KEPT)
-        self._owner = os.getpid()
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("RESELLER_")}
         self._process = subprocess.Popen(  # noqa: S603  # our own command
             [sys.executable, launcher.__file__, "serve", "--json", "--port", "0", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env=_environment(),
+            env=inherited | bypass(inherited, "http://127.0.0.1"),
             encoding="utf-8",
             errors="replace",
             start_new_session=True,  # Ctrl-C ends the tests, which then clean up
         )
-        atexit.register(self.close)
         assert self._process.stdout is not None
         output = self._process.stdout
         timer = self._kill_after(START_TIMEOUT_S)
-        while (line := output.readline(LINE_CHARS_MAX)) and not line.startswith('{"url"'):
+        while (line := output.readline()) and not line.startswith('{"url"'):
             self.lines.append(line.rstrip("\n"))
         timer.cancel()
         threading.Thread(target=self._drain, args=(output,), name="reseller-sim output", daemon=True).start()
@@ -211,9 +195,9 @@ class Process:
             self.ready: dict[str, Any] = json.loads(line)
         except ValueError:
             self.close()
-            said = [text[:LINE_CHARS_SHOWN] for text in self.lines if text.strip()][-LINES_SHOWN:]
+            shown = [text for text in self.lines if text.strip()][-LINES_SHOWN:]
             reason = f"the simulator did not start: it ended with exit code {self._process.returncode}"
-            raise NotStarted("\n  ".join([reason, *said])) from None
+            raise NotStarted("\n  ".join([reason, *shown])) from None
 
     def _kill_after(self, timeout_s: float) -> threading.Timer:
         """Start a timer, since `Popen.wait` has a clock that a test may freeze."""
@@ -225,22 +209,13 @@ class Process:
     def _drain(self, output: IO[str]) -> None:
         """Read the output until it ends, since a full pipe would block the process."""
         with output:
-            while line := output.readline(LINE_CHARS_MAX):
-                self.lines.append(line.rstrip("\n"))
+            self.lines.extend(line.rstrip("\n") for line in output)
 
     def close(self) -> None:
-        """End it; once it has ended, do nothing. In a forked copy of the process that started it, nothing either."""
-        atexit.unregister(self.close)
-        if self._owner == os.getpid():
-            if self._process.stdin is not None:
-                self._process.stdin.close()
-            self._process.terminate()
-            killer = self._kill_after(STOP_TIMEOUT_S)
-            self._process.wait()
-            killer.cancel()
-
-
-def _environment() -> dict[str, str]:
-    """Return this process's environment without the variables of another simulator; no proxy leads to this host."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("RESELLER_")}
-    return kept | bypass(kept, "http://127.0.0.1")
+        """End it; once it has ended, do nothing."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        self._process.terminate()
+        killer = self._kill_after(STOP_TIMEOUT_S)
+        self._process.wait()
+        killer.cancel()

@@ -11,8 +11,8 @@ from urllib.parse import quote, urlencode, urlsplit
 import click
 
 from reseller_sim import control as client
-from reseller_sim.arguments import is_url
-from reseller_sim.exchange import Answer, Connection, TlsFailed, Unanswered
+from reseller_sim.exchange import Answer, Connection, Unanswered
+from reseller_sim.formats import is_url
 from simulator.cli.output import print_to_stderr
 from simulator.cli.usage import CannotStart, Refused, wrong_usage
 from simulator.options import CONTROL_PATH, DEFAULT_PORT, LOOPBACK
@@ -208,8 +208,10 @@ class Stream:
             except (HTTPException, OSError, ValueError) as error:
                 connection.close()
                 reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-                unanswered = Unanswered(reason, has_advice=isinstance(error, TlsFailed))
-                raise self._control.client.not_running(unanswered) from error
+                raise self._control.client.not_running(Unanswered(reason)) from error
+            except Unanswered as error:
+                connection.close()
+                raise self._control.client.not_running(error) from error
             connection.close()
             client.decoded(f"GET {self._url}", answer)
             raise client.WrongAnswer(f"answered {answer.status} instead of events")

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from reseller_sim.story import Story
+from reseller_sim.evidence import Story
 from simulator.cli import completion, values
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import asking_flags, control_flags, json_flag, own_option

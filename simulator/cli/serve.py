@@ -14,6 +14,7 @@ from typing import Any, Final
 import click
 from click.core import ParameterSource
 
+from reseller_sim.exchange import Trust
 from simulator.cli import values
 from simulator.cli.control import NOT_READY, Control
 from simulator.cli.flags import asking_flags, json_flag, option, own_option
@@ -164,7 +165,7 @@ def health_command(control: Control, wait_s: float, ready: bool, tls_cert: str |
     Needs no token: use it as a container's health check, or to wait in a script until a simulator has started. Exit
     code 3 means that no simulator answers; with --ready, exit code 1 means that it is starting or stopping.
     """
-    control.client.certificate = tls_cert or ""
+    control.client.trust = Trust(tls_cert, is_only=True) if tls_cert else None
     until = monotonic() + wait_s
     while (answer := _asked(control, "/ready" if ready else "/health", until)) is None:
         sleep(PAUSE_S)

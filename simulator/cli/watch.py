@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from reseller_sim.exchange import Trust, Unanswered, exchange, trust_of
+from reseller_sim.exchange import TlsFailed, Trust, Unanswered, exchange
 from reseller_sim.formats import shown_time
 from simulator.cli.control import Event, Stream
 from simulator.cli.flags import json_flag, own_option, watching_flags
@@ -120,9 +120,10 @@ def listen_command(
       reseller-sim listen --forward-to https://localhost:3000 --ca localhost.pem
     """
     advice = "; name its file, or its authority's, with --ca, or accept any certificate with --insecure"
+    trust = Trust(str(ca or ""), advice, is_insecure=insecure)
     try:
-        trust = trust_of(str(ca or ""), is_insecure=insecure, advice=advice)
-    except ConnectionError as error:
+        _ = trust.context  # reads the file
+    except TlsFailed as error:
         raise wrong_usage(f"--ca: {error}") from None
     wanted = CHOICES[only] if only else ",".join(CHOICES.values())
     lines = EventLines(coloured=is_coloured(sys.stdout))
@@ -158,7 +159,7 @@ def _forwarded(target: str, sent: Event, timeout_s: float, trust: Trust | None =
         # without the headers of the connection, which do not apply to the new one
         headers = {name: value for name, value in sent["headers"] if name.lower() not in OF_CONNECTIONS}
         headers["Connection"] = "close"
-        said = str(exchange(sent["method"], address + path, body, headers, timeout_s, trust=trust).status)
+        said = str(exchange(sent["method"], address + path, body, headers, timeout_s, trust).status)
     except Unanswered as error:
         said = f"no answer ({error})"
     return whole_line(f"{sent['method']} {address}{path} {said} in {(monotonic() - began) * 1000:.0f} ms")

@@ -5,9 +5,8 @@ from typing import Any, Final
 
 from reseller_sim import Sandbox, Simulator
 from reseller_sim.control import below
-from reseller_sim.evidence import explained, violations
+from reseller_sim.evidence import callback_line, explained, outcome, request_line, violations
 from reseller_sim.formats import shown_time
-from reseller_sim.story import callback_line, money, outcome, request_line
 from simulator.mcp.tools import LIMIT, N, ToolAnswer, members, text_schema, tool
 from simulator.shortened import json_size
 
@@ -141,7 +140,7 @@ def show_wallet(simulator: Simulator, sandbox: str, **query: Any) -> ToolAnswer:
         f"{shown_time(one['at'])} {one['type']} {one['amount']:+.2f}, balance {one['balance']:.2f}: {one['remarks']}"
         for one in page["entries"]
     ]
-    found = _list_answer(page, "entries", lines, f"The balance of {code} is {money(float(balance))}. ")
+    found = _list_answer(page, "entries", lines, f"The balance of {code} is {balance:.2f} MYR. ")
     return found._replace(facts={**found.facts, "balance": str(balance)})
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from reseller_sim import Sandbox, Simulator, control, sandbox
-from reseller_sim.exchange import Answer, exchange
+from reseller_sim.exchange import Answer, Trust, exchange
 from tests.support.both_clients import client_of
 from tests.support.contract_check import assert_in_contract
 from tests.support.processes import serving
@@ -16,9 +16,14 @@ from tests.support.processes import serving
 @pytest.fixture(autouse=True)
 def _answers_are_in_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
     def checked(
-        method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float, certificate: str = ""
+        method: str,
+        url: str,
+        body: bytes | None,
+        headers: Mapping[str, str],
+        timeout_s: float,
+        trust: Trust | None = None,
     ) -> Answer:
-        answer = exchange(method, url, body, headers, timeout_s, certificate)
+        answer = exchange(method, url, body, headers, timeout_s, trust)
         if "x-sim-request-id" in answer.headers:
             assert_in_contract(method, urlsplit(url).path, answer.status, answer.headers, answer.body)
         return answer

@@ -12,7 +12,7 @@ import requests
 from freezegun import freeze_time
 
 from reseller_sim import AsyncSandbox, Sandbox, Simulator, SimulatorError
-from reseller_sim.pytest_report import sections
+from reseller_sim.pytest_sandbox import sections
 from tests.support.both_clients import client_of
 
 ORDER = {"refid": "order-1", "product": "RELOAD", "account": "0123456789", "amount": 10}
@@ -80,7 +80,7 @@ def test_an_expectation_says_what_a_running_clock_has_not_done_yet(own: Sandbox)
 def test_a_callback_that_did_not_come_to_an_unused_inbox_names_the_used_inboxes(client: Any) -> None:
     with client.sandbox() as sandbox:
         sandbox.call("POST", "/v2/topup", ORDER)
-        with pytest.raises(AssertionError, match="'callback', which no callback uses: did you mean 'callbacks'"):
+        with pytest.raises(AssertionError, match="'callback', which no callback uses: they use callbacks"):
             sandbox.wait_for_callback("order-1", inbox="callback", timeout_s=0)
 
 

@@ -103,7 +103,7 @@ def test_each_client_takes_it() -> None:
 
 
 def test_it_shows_no_secret() -> None:
-    assert repr(HMACAuth(KEY, SECRET)) == f"HMACAuth('{KEY}')"
+    assert SECRET not in repr(HMACAuth(KEY, SECRET))
 
 
 def test_a_secret_that_is_not_base64_is_refused() -> None:

@@ -26,9 +26,11 @@ def test_repeated_keys_keep_their_order(client: Any) -> None:
             assert sandbox.call("GET", f"/v2/balance?{query}").status == 200
 
 
-@pytest.mark.parametrize("path", ["v2/balance", None, "/v2/\u00e9", "/v2/a b", "/v2/balance#now", "/v2/\nbalance"])
-def test_a_path_that_would_arrive_changed_is_refused(client: Any, path: Any) -> None:
+@pytest.mark.parametrize("path", ["v2/balance", "", "/v2/\u00e9", "/v2/a b", "/v2/balance#now", "/v2/\nbalance"])
+def test_a_path_that_would_arrive_changed_is_refused(client: Any, path: str) -> None:
     with client.sandbox() as sandbox:
-        with pytest.raises((TypeError, ValueError), match=r"path must be a path such as /v2/balance"):
+        with pytest.raises(ValueError, match=r"path must be a path such as /v2/balance"):
             sandbox.call("GET", path)
+        with pytest.raises(ValueError, match=r"path must be a path such as /v2/balance"):
+            sandbox.ask("GET", path or "clock")
         assert sandbox.requests() == []

@@ -197,7 +197,7 @@ def test_refusals_are_shown_with_their_diagnosis(client: Any) -> None:
     with client.sandbox() as sandbox:
         sandbox.call("POST", "/v2/topup", {"refid": "order-1"})
         assert [one["status"] for one in sandbox.refused()] == [400]
-        with pytest.raises(AssertionError, match=r"1 request was refused:\n  #1 POST /v2/topup → 400, .* is required"):
+        with pytest.raises(AssertionError, match=r"refused requests:\n  #1 POST /v2/topup → 400, .* is required"):
             sandbox.expect_no_refusals()
 
 
@@ -233,7 +233,7 @@ def test_a_simulator_that_is_gone_during_an_autopsy_does_not_replace_the_error_o
         for _ in range(2):
             exchange("GET", f"{sandbox.url}/v2/balance", None, headers | {"X-Signature": f"v1={'A' * 43}="}, 10)
         monkeypatch.setattr(Sandbox, "ask", lose)
-        with pytest.raises(AssertionError, match=r"^2 requests were refused:\n  #1 GET .* 401, .*\n  #2 GET .* 401, "):
+        with pytest.raises(AssertionError, match=r"^refused requests:\n  #1 GET .* 401, .*\n  #2 GET .* 401, "):
             sandbox.expect_no_refusals()
         assert asked == ["/requests/2", "/requests/1"]
 
@@ -263,12 +263,8 @@ def test_callbacks_to_a_closed_port_are_listed_with_their_error(client: Any) -> 
 def test_a_status_that_the_service_never_writes_is_refused_at_once(client: Any) -> None:
     hint = r"\(the service writes 'Succesful', with one s\)"
     with client.sandbox() as sandbox:
-        with pytest.raises(ValueError, match=rf"status must be one of Accepted, .* {hint}, not 'Successful'; did you"):
+        with pytest.raises(ValueError, match=rf"status must be one of Accepted, .* {hint}, not 'Successful'$"):
             sandbox.expect_status("order-1", "Successful")
         for expect in (sandbox.expect_callback, sandbox.wait_for_callback):
-            with pytest.raises(
-                ValueError, match=rf"status must be one of Processing, .* {hint}, not 'success'; did you"
-            ):
+            with pytest.raises(ValueError, match=rf"status must be one of Accepted, .* {hint}, not 'success'$"):
                 expect("order-1", status="success")
-        with pytest.raises(ValueError, match=r"status must be one of Processing, .*, not 'Refund'$"):
-            sandbox.wait_for_callback(status="Refund")

@@ -285,7 +285,7 @@ def test_mistakes_are_results_that_say_what_to_correct(simulator: Simulator, own
         ("payment_story", {}, "payment_story: refid is required"),
         ("payment_story", {"refid": "x", "sandbx": "y"}, "sandbx is unknown; known: refid, sandbox"),
         ("list_requests", {"n": "1"}, "n must be a whole number"),
-        ("send_request", {"method": "GET", "path": "v2"}, "send_request: path must be a path such as /v2/balance"),
+        ("send_request", {"method": "GET", "path": "v2"}, "path must be a path such as /v2/balance"),
         ("create_sandbox", {"id": "a b"}, "create_sandbox: id must be 1 to 64 letters, digits, '_' or '-'"),
         ("create_sandbox", {"clock": "fast"}, "clock must be real, manual, or x and a number"),
         ("advance_clock", {}, "advance_clock: must be an object with exactly one of seconds, to and until"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reseller_sim import Simulator, pytest_plugin
-from reseller_sim.pytest_report import FILES, TEST
+from reseller_sim.pytest_sandbox import FILES, TEST
 from tests.support.pages import blocks, empty_folder, follow, printed_on_terminal
 from tests.support.processes import ROOT, serving
 

@@ -215,7 +215,9 @@ const SANDBOX_OPTIONS = either(
 const START_OPTIONS = settings({ "scenario?": TEXT, "clock?": TEXT, "seed?": SEED, "command?": COMMAND, "arguments?": WORDS, "timeoutS?": ANSWER_S });
 const MOMENT = { "mark?": TEXT, "to?": TIME, "n?": COUNT };
 const PAYMENTS = { "refid?": TEXT, "reseller?": TEXT };
-const REQUESTS = { "method?": TEXT, "path?": TEXT, "status?": COUNT, ...PAYMENTS, "trxid?": TEXT, "rule?": TEXT, "error?": TEXT, "limit?": COUNT };
+const COMPARED = ["method", "path", "reseller", "trxid", "refid", "rule", "fault", "error", "status"]; // also with _not
+const FILTERS = [...COMPARED.flatMap((name) => [name, `${name}_not`]), "trace_id", "status_min", "status_max", "limit"];
+const REQUESTS = Object.fromEntries(FILTERS.map((name) => [`${name}?`, /^(status|limit)/.test(name) ? COUNT : ANY_TEXT]));
 const BEHAVIOUR = { "delayS?": WAIT_S, "disconnect?": FLAG, "body?": BYTES, "contentType?": text("printable ASCII such as text/plain", /^[\x20-\x7e]+$/) };
 
 export const SIMULATOR = {

@@ -73,8 +73,9 @@ export type ForkFrom = { id?: string } & (Moment | { mark?: string; to?: string 
 
 export type PaymentFilters = { refid?: string; reseller?: string };
 export type CallbackFilters = { refid?: string; trxid?: string };
-/** Filters of the journal. `limit`: how many a page has; all pages are read. */
-export type RequestFilters = Partial<Texts<"method" | "path" | "reseller" | "trxid" | "refid" | "rule" | "error"> & Numbers<"status" | "limit">>;
+type Compared = Texts<"method" | "path" | "reseller" | "trxid" | "refid" | "rule" | "fault" | "error"> & Numbers<"status">;
+/** Filters of the journal, as of the control API; `_not` excludes. `limit`: how many a page has; all pages are read. */
+export type RequestFilters = Partial<Compared & { [Name in keyof Compared as `${Name}_not`]: Compared[Name] } & Texts<"trace_id"> & Numbers<"status_min" | "status_max" | "limit">>;
 
 /** Which callback is meant, by `status` `Processing`, `Succesful` or `Failed`, how long to wait for it, and the inbox that receives it. */
 export type CallbackWanted = { refid?: string; status?: string; timeoutS?: number; inbox?: string };

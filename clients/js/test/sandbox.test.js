@@ -313,6 +313,24 @@ test("lists are read to their end", async () => {
   await sandbox.delete();
 });
 
+test("the journal is filtered as by the control API", async () => {
+  const sandbox = await simulator.sandbox();
+  await sandbox.fault({ name: "down", when: { path: "/v2/catalog" }, then: { status: 503 } });
+  await sandbox.call("GET", "/v2/balance");
+  await sandbox.call("GET", "/v2/catalog");
+  await pay(sandbox, "order-1", 7);
+  /** @param {import("reseller-sim").RequestFilters} filters */
+  const found = async (filters) => (await sandbox.requests(filters)).map(({ n }) => n);
+  assert.deepEqual(await found({ status_min: 400 }), [3, 2]);
+  assert.deepEqual(await found({ status_min: 400, status_max: 499 }), [3]);
+  assert.deepEqual(await found({ fault: "down" }), [2]);
+  assert.deepEqual(await found({ method_not: "GET", status_not: 200 }), [3]);
+  assert.deepEqual(await found({ error_not: "" }), [3]);
+  assert.deepEqual(await found({ refid: "" }), [2, 1]);
+  assert.deepEqual(await found({ path: "/v2/nothing" }), [], "no request had this path");
+  await sandbox.delete();
+});
+
 test("a simulator ends with the process that started it, also when that is told to end, or killed", async () => {
   const code = 'import { Simulator } from "reseller-sim"; console.log((await Simulator.start()).url);';
   for (const signal of /** @type {const} */ (["SIGTERM", "SIGKILL"])) {
