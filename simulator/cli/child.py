@@ -31,7 +31,7 @@ def pasted() -> str:
     called = Path(sys.argv[0])
     if shutil.which(NAME):
         return NAME
-    if not _is_file_of_ours(called):
+    if called.name != NAME:
         return join(_again())
     name = str(called) if called.name != str(called) else os.path.join(os.curdir, called)  # a shell searches the others
     return quote(name) if os.access(called, os.X_OK) else join([sys.executable, name])
@@ -70,12 +70,8 @@ def on_path() -> Iterator[None]:
 def _again() -> list[str]:
     """Return words that call this program from any folder. The `-m` form cannot import another package `simulator`."""
     called = Path(sys.argv[0])
-    own = [str(called.absolute())] if _is_file_of_ours(called) else ["-m", "reseller_sim"]
+    own = [str(called.absolute())] if called.name == NAME else ["-m", "reseller_sim"]
     return [sys.executable, *own]
-
-
-def _is_file_of_ours(called: Path) -> bool:
-    return called.name == NAME
 
 
 FORWARDED: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]

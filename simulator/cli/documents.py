@@ -37,40 +37,28 @@ def scenarios_command(action: tuple[str, ...], json: bool) -> None:
     own file from it; `show FILE --json` prints your scenario with everything that it inherits.
     """
     if not action:
-        _list_scenarios(json)
+        found = descriptions()
+        if json:
+            listed = [{"name": name, "description": description} for name, description in found.items()]
+            echo_json(json_module.dumps({"scenarios": listed}))
+        else:
+            width = max(map(len, found), default=0)
+            echo("\n".join(whole_line(f"{name:<{width}}  {description}") for name, description in found.items()))
     elif action[0] == "show" and len(action) == 2:
-        _show_scenario(action[1], json)
+        try:
+            shown = encode(load_scenario(action[1]).document).decode() if json else text(action[1])
+        except ScenarioError as error:
+            raise Refused.of_problems(one if one.line else titled(one.message) for one in error.problems) from None
+        if json:
+            echo_json(shown)
+        else:
+            echo(shown, nl=False)
     elif action == ("magic",):
         _show_magic(json)
     elif action == ("schema",):
         echo((data_dir("contracts") / "scenario.schema.json").read_text("utf-8"), nl=False)
     else:
-        usage = (
-            "write `scenarios` for the list, `scenarios show NAME` or `show FILE` for one, `scenarios magic` for the "
-            "magic accounts, `scenarios schema` for the JSON Schema of scenario files"
-        )
-        raise wrong_usage(usage)
-
-
-def _list_scenarios(json: bool) -> None:
-    found = descriptions()
-    if json:
-        listed = [{"name": name, "description": description} for name, description in found.items()]
-        echo_json(json_module.dumps({"scenarios": listed}))
-        return
-    width = max(map(len, found), default=0)
-    for name, description in found.items():
-        echo(whole_line(f"{name:<{width}}  {description}"))
-
-
-def _show_scenario(wanted: str, json: bool) -> None:
-    try:
-        if json:
-            echo_json(encode(load_scenario(wanted).document).decode())
-        else:
-            echo(text(wanted), nl=False)
-    except ScenarioError as error:
-        raise Refused.of_problems(one if one.line else titled(one.message) for one in error.problems) from None
+        raise wrong_usage("write `scenarios` for the list, or `show NAME`, `show FILE`, `magic` or `schema` after it")
 
 
 def _show_magic(json: bool) -> None:
@@ -208,9 +196,9 @@ def assumptions_command(id: str | None, observed: Path | None, json: bool) -> No
     seen = None if observed is None else _read_observations(observed)
     if id is None:
         fields: Any = {"assumptions": [_assumption_fields(one, seen) for one in register]}
-        text = "\n\n".join(_assumption_summary(one) + _observation_line(one, seen) for one in register)
+        text = "\n\n".join(_summary(one) + _observation(one, seen) for one in register)
     elif found := next((one for one in register if one.id == id), None):
-        fields, text = _assumption_fields(found, seen), _assumption_details(found) + _observation_line(found, seen)
+        fields, text = _assumption_fields(found, seen), _details(found) + _observation(found, seen)
     else:
         raise Refused(f"there is no assumption {id!r}; `reseller-sim assumptions` lists them")
     if json:
@@ -229,31 +217,27 @@ def _assumption_fields(one: Assumption, seen: Observations) -> dict[str, Any]:
     return asdict(one) | ({} if seen is None else {"observed": seen.get(one.id)})
 
 
-def _observation_line(one: Assumption, seen: Observations) -> str:
+def _observation(one: Assumption, seen: Observations) -> str:
     """Return the line below an entry about the report's observation."""
-    if seen is None:
-        return ""
-    if (found := seen.get(one.id)) is None:
-        return "\n  assumed"
+    if seen is None or (found := seen.get(one.id)) is None:
+        return "" if seen is None else "\n  assumed"
     value, is_same = found["value"], bool(one.values) and found["value"] == one.values[0]
     written = value if isinstance(value, str) else json_module.dumps(value)
     what = "as assumed" if is_same else f"set {one.knob}: {written}"
     return "\n" + whole_line(f"  observed at {found['target']}: {what} ({found['evidence']})")
 
 
-def _assumption_summary(one: Assumption) -> str:
-    knob = f"; knob {one.knob}{_accepted(one)}" if one.knob else ""
-    return f"{one.id} (SPEC {one.spec}{knob})\n{_paragraph(one.choice)}"
+def _summary(one: Assumption) -> str:
+    return f"{one.id} (SPEC {one.spec}{f'; knob {_knob(one)}' if one.knob else ''})\n{_paragraph(one.choice)}"
 
 
-def _assumption_details(one: Assumption) -> str:
-    knob = f"{one.knob}{_accepted(one)}" if one.knob else "none"
-    parts = [("Question", one.question), ("Choice", one.choice), ("Why", one.why), ("Knob", knob)]
+def _details(one: Assumption) -> str:
+    parts = [("Question", one.question), ("Choice", one.choice), ("Why", one.why), ("Knob", _knob(one) or "none")]
     return "\n\n".join([f"{one.id} (SPEC {one.spec})", *(f"{name}\n{_paragraph(text)}" for name, text in parts)])
 
 
-def _accepted(one: Assumption) -> str:
-    return f": {' | '.join(one.spellings)}" if one.values else ""
+def _knob(one: Assumption) -> str:
+    return f"{one.knob}: {' | '.join(one.spellings)}" if one.values else one.knob or ""
 
 
 def _paragraph(text: str) -> str:

@@ -227,21 +227,20 @@ def network_command(control: Control, product: str | None, state: str | None, js
     Without a state it only shows: the network of CODE, or which ones are interrupted. `off` is Interruption, `on` is
     Healthy; the scenario's plan for this product ends.
     """
-    if product is not None and state is not None:
-        answer = control.ask("PUT", f"/network/{path_part(product)}", {"status": STATUSES[state]})
-        show(answer, f"{answer['product']}: {answer['status']}", json=json)
-        return
-    listed = [{"product": one["code"], "status": one["network"]} for one in control.rows("/catalog", "products")]
-    if product is not None:
-        found = next((one for one in listed if one["product"] == product), None)
-        if found is None:
-            raise Refused(f"this sandbox has no product {product!r}")
-        show(found, f"{found['product']}: {found['status']}", json=json)
-    elif json:
-        echo_value({"products": listed})
+    if state is not None:
+        rows = [control.ask("PUT", f"/network/{path_part(product or '')}", {"status": STATUSES[state]})]
     else:
-        broken = [one for one in listed if one["status"] != STATUSES["on"]]
+        rows = [{"product": one["code"], "status": one["network"]} for one in control.rows("/catalog", "products")]
+    found = next((row for row in rows if row["product"] == product), None)
+    if found is not None:
+        show(found, f"{product}: {found['status']}", json=json)
+    elif product is not None:
+        raise Refused(f"this sandbox has no product {product!r}")
+    elif json:
+        echo_value({"products": rows})
+    else:
+        broken = [one for one in rows if one["status"] != STATUSES["on"]]
         for one in broken:
             print_line(f"{one['product']}: {one['status']}")
-        rest = len(listed) - len(broken)
+        rest = len(rows) - len(broken)
         print_line(f"{rest} {'product' if rest == 1 else 'products'}: {STATUSES['on']}")

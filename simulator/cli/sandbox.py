@@ -1,6 +1,5 @@
 """`reseller-sim sandbox` and `deposit`: the sandboxes of a running simulator, and the money of their resellers."""
 
-from datetime import datetime
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -11,16 +10,7 @@ from reseller_sim.identity import Identity
 from simulator.cli import completion, values
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import all_of, asking_flags, control_flags, json_flag, own_option, running_flags
-from simulator.cli.output import (
-    Columns,
-    clock_mode_of,
-    clock_time,
-    echo,
-    echo_value,
-    print_line,
-    print_rows,
-    show,
-)
+from simulator.cli.output import Columns, clock_mode_of, clock_time, echo, echo_value, print_line, print_rows, show
 from simulator.cli.server_flags import sandbox_start
 from simulator.cli.usage import Refused, ending_with_problems, notify, verb, verb_group, wrong_usage
 from simulator.shortened import whole_line
@@ -51,7 +41,7 @@ def sandbox_command() -> None:
     "new", "mine.yaml --clock manual --id mine", 'eval "$(reseller-sim sandbox new --clock manual --export)"'
 )
 @click.argument("scenario", required=False, shell_complete=completion.scenarios)
-@own_option("--id", "sandbox_id", metavar="ID", help="The id of the sandbox; by default a generated id.")
+@own_option("--id", metavar="ID", help="The id of the sandbox; by default a generated id.")
 @all_of(sandbox_start(own_option))
 @own_option("--server-file", metavar="FILE", help="Instead of SCENARIO: a file below the server's --scenarios.")
 @own_option("--unique", is_flag=True, help="Give it API keys of its own, which reach it without /s/ID in the URL.")
@@ -59,17 +49,7 @@ def sandbox_command() -> None:
 @export_flag
 @asking_flags
 def new(
-    control: Control,
-    scenario: str | None,
-    sandbox_id: str | None,
-    clock: values.Clock | None,
-    start: datetime | None,
-    seed: int | None,
-    server_file: str | None,
-    unique: bool,
-    no_audit: bool,
-    export: bool,
-    json: bool,
+    control: Control, scenario: str | None, server_file: str | None, export: bool, json: bool, **given: Any
 ) -> None:
     """Create a sandbox, and print how to use it.
 
@@ -78,13 +58,14 @@ def new(
     """
     if scenario is not None and server_file is not None:
         raise wrong_usage("name SCENARIO, which is a bundled one or a file here, or --server-file, not both")
+    clock, start = values.clock_members(given["clock"]), given["start"]
     wanted = {
         "scenario": {"file": server_file} if server_file is not None else _scenario(scenario),
-        "id": sandbox_id,
-        "clock": (values.clock_members(clock) | ({"start": start.isoformat()} if start else {})) or None,
-        "seed": seed,
-        "credentials": "unique" if unique else None,
-        "audit": False if no_audit else None,
+        "id": given["id"],
+        "clock": (clock | ({"start": start.isoformat()} if start else {})) or None,
+        "seed": given["seed"],
+        "credentials": "unique" if given["unique"] else None,
+        "audit": False if given["no_audit"] else None,
     }
     asked = {name: value for name, value in wanted.items() if value is not None}
     made = control.ask("POST", "/sandboxes", asked, is_root=True)

@@ -90,13 +90,6 @@ class Number(_ShownAsN, click.FloatRange):
 
     name = "number"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number of a text."""
-        number: float = super().convert(value, param, ctx)
-        if math.isnan(number):
-            self.fail(f"{value!r} is not a number", param, ctx)
-        return number
-
 
 class Port(click.Option):
     """A port. Variables that Kubernetes generates are ignored."""

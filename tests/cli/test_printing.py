@@ -45,7 +45,7 @@ def test_an_unknown_scenario_without_a_similar_name_is_answered_with_the_list() 
 
 @pytest.mark.parametrize("arguments", [("show",), ("default",), ("show", "default", "more")])
 def test_anything_else_after_scenarios_is_wrong_usage(arguments: tuple[str, ...]) -> None:
-    assert "scenarios show NAME" in refusal(invoke("scenarios", *arguments), 2)
+    assert "`show NAME`" in refusal(invoke("scenarios", *arguments), 2)
 
 
 def test_a_valid_file_is_ok(tmp_path: Path) -> None:
