@@ -11,7 +11,7 @@ LINES_EVERY_S: Final = 60.0  # for each kind
 LOGGED: Final = {
     "plain": "a client sent plain HTTP to this port, which speaks TLS: use https:// in its address",
     "tls": "a client spoke TLS to this port, which speaks plain HTTP: use http:// instead of https:// in its address",
-    "socks": "a client spoke SOCKS to this port: the server is no proxy, take it out of the client's settings",
+    "socks": "a client spoke SOCKS to this port: the server is no forward proxy, take it out of the client's settings",
 }
 """Lines about clients that do not read the answer. The others are logged with their answer."""
 _ANSWERS: Final = {
@@ -22,7 +22,7 @@ _ANSWERS: Final = {
     "version": "its request line must end in HTTP/1.1, in capitals: GET /v2/balance HTTP/1.1",
     "method": "its method is not one of HTTP; write methods in capital letters, GET",
     "line_feed": "a header has a line feed in its value, as Base64 of openssl and encodestring has after each line",
-    "connect": "CONNECT is for proxies, and this server is no proxy; except it in NO_PROXY, or unset HTTPS_PROXY",
+    "connect": "CONNECT is for forward proxies, and this server is none; except it in NO_PROXY, or unset HTTPS_PROXY",
 }
 _BEGINNINGS: Final = (
     (b"\x16\x03", "tls"),
@@ -52,9 +52,13 @@ class ForeignClients:
         self._clock = clock
         self._said_at: dict[str, float] = {}
 
-    def explained(self, data: bytes, target: bytes, refusal: HttpRefusal) -> HttpRefusal:
+    def explained(
+        self, data: bytes, target: bytes, refusal: HttpRefusal, *, is_within_tls: bool = False
+    ) -> HttpRefusal:
         """Log why a packet is refused, and return the refusal, with an answer that explains it if possible."""
         kind = _kind_of(data, target, refusal)
+        if kind == "tls" and is_within_tls:
+            kind = ""  # the client speaks TLS to a port with TLS, so the advice for plain ports is wrong
         if kind in _ANSWERS:
             cause = refusal.__cause__
             refusal = HttpRefusal("malformed_request", _ANSWERS[kind])

@@ -97,7 +97,7 @@ class HttpProtocol(asyncio.Protocol):
             is_whole = data and len(data) <= SLICE_BYTES and not reader.rest
             has_late_head = reader.feed(data) if is_whole else reader.feed_sliced(data)
         except HttpRefusal as refusal:
-            self._refuse(self._foreign.explained(data, reader.url, refusal))
+            self._refuse(self._foreign.explained(data, reader.url, refusal, is_within_tls=self.scheme == "https"))
             return
         finally:
             if running is not None and running.request is request:  # also if refused bytes follow the end of its body

@@ -33,7 +33,10 @@ CASES = {
     ),
     "version": (b"GET /v2/balance http/1.1\r\nHost: x\r\n\r\n", "its request line must end in HTTP/1.1"),
     "version of nothing": (b"GET /v2/balance x\r\nHost: x\r\n\r\n", "its request line must end in HTTP/1.1"),
-    "connect": (b"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n", "this server is no proxy"),
+    "connect": (
+        b"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n",
+        "forward proxies, and this server is none",
+    ),
     "socks": (b"\x05\x01\x00", "not a valid HTTP/1.1 request"),
     "raw_target of Latin-1": (b"GET /v2/caf\xe9 HTTP/1.1\r\nHost: x\r\n\r\n", "bytes beyond ASCII"),
 }
@@ -95,3 +98,9 @@ def test_it_is_an_event_of_the_default_sandbox() -> None:
         item, _ = list(client.live.events.entries())[-1]
     assert isinstance(item, Action)
     assert (item.name, item.about) == ("not_http", LOGGED["tls"])
+
+
+def test_bytes_like_tls_within_tls_are_not_advised_to_use_http(caplog: pytest.LogCaptureFixture) -> None:
+    ForeignClients().explained(HELLO, b"", HttpRefusal("malformed_request", "x"), is_within_tls=True)
+    [line] = [record.getMessage() for record in caplog.records]
+    assert line.startswith("a request was refused with 400 before it reached a sandbox: ")
