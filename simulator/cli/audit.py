@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from simulator.cli.control import NO_SANDBOX, Control
+from simulator.cli.control import NO_PATH, NO_SANDBOX, Control
 from simulator.cli.flags import asking_flags, file_option, own_option
 from simulator.cli.output import echo, echo_value, is_terminal, print_line
-from simulator.cli.reports.cases import ReportCase, Suite, junit, unwritable
-from simulator.cli.usage import CannotStart, Refused, verb
+from simulator.cli.reports.cases import UNWRITABLE, ReportCase, Suite, junit, write_all
+from simulator.cli.usage import Refused, verb
 from simulator.shortened import whole_line
 
 AUDIT, WARNING, NOTHING = "audit", "audit_warning", "audit_of_nothing"
@@ -19,23 +19,18 @@ WHERE_TO_SEND = "does your client send to RESELLER_BASE_URL, and to the paths of
 @verb("audit")
 @asking_flags
 @own_option("--all", "-a", "all_of_them", is_flag=True, help="List obligations that were not exercised, too.")
-@file_option(
-    "--junit",
-    "junit_file",
-    help="Write the result to this file as JUnit XML, too.",
-)
+@file_option("--junit", "junit_file", help="Write the result to this file as JUnit XML, too.")
 def audit_command(control: Control, json: bool, all_of_them: bool, junit_file: Path | None) -> int:
     """Check a client's behaviour against the obligations of the service.
 
     The audit judges the requests that a sandbox of a running simulator has received, and the answers of your receivers.
     Each obligation is met (ok), violated with its evidence (VIOLATED, or warning), or not exercised (-): no request was
-    about it. On a terminal, violations come first, and obligations that were not exercised are only counted. In a pipe,
-    the text is the whole list in the service's order. Exit code 1 means that an obligation is violated, or that no
-    request reached an endpoint and nothing was judged; 3 that no simulator answered.
+    about it. On a terminal, violations come first, and obligations that were not exercised are only counted. Exit code
+    1 means that an obligation is violated, or that no request reached an endpoint and nothing was judged; 3 that no
+    simulator answered.
 
     \b
     Examples:
-      reseller-sim audit
       reseller-sim audit --sandbox mine --junit audit.xml
       reseller-sim audit --json | jq '.obligations[] | select(.state == "violated")'
     """
@@ -43,10 +38,8 @@ def audit_command(control: Control, json: bool, all_of_them: bool, junit_file: P
     unseen = _unseen(control, made)
     if junit_file is not None:
         suite = Suite(f"sandbox {control.sandbox}", (*audit_cases(made["obligations"]), *unseen))
-        try:
-            junit_file.write_bytes(junit([suite]))
-        except OSError as error:
-            raise CannotStart(unwritable(junit_file, error)) from None
+        if not write_all([(junit_file, junit([suite]))]):
+            return UNWRITABLE
     if json:
         echo_value(made)
     else:
@@ -60,10 +53,17 @@ def _unseen(control: Control, made: dict[str, Any]) -> list[ReportCase]:
     """Return a failed case when the audit had nothing to judge, which must not pass as a clean audit."""
     if not made["ok"]:
         return []
-    endpoints = [one for one in control.ask("GET", "/coverage")["endpoints"] if "*" not in (one["method"], one["path"])]
-    reached = [one for row in endpoints for one in row["answers"] if one["error"] != NO_SANDBOX]
-    of_receivers = [one for one in made["obligations"] if one["log"] == "notifications"]
-    if reached or any(one["state"] != "not_exercised" for one in of_receivers):
+    judged = [one for one in made["obligations"] if one["state"] != "not_exercised"]
+    try:
+        endpoints = control.ask("GET", "/coverage")["endpoints"]
+    except Refused as refused:
+        if refused.code != NO_PATH:
+            raise
+        endpoints = []  # of a proxy, which has no coverage
+    else:
+        judged = [one for one in judged if one["log"] == "notifications"]
+    named = (row for row in endpoints if "*" not in (row["method"], row["path"]))
+    if judged or any(one["error"] != NO_SANDBOX for row in named for one in row["answers"]):
         return []
     text = f"nothing was judged: no request to the sandbox {control.sandbox} reached an endpoint; {WHERE_TO_SEND}"
     return [ReportCase(name="a request reached an endpoint", ok=False, message=text, code=NOTHING)]
@@ -125,7 +125,6 @@ def expectations_command(control: Control, json: bool) -> int:
     \b
     Examples:
       reseller-sim expectations
-      reseller-sim expectations --sandbox mine
       reseller-sim expectations --json | jq '.expectations[] | select(.ok | not) | .message'
     """
     answer = control.ask("GET", "/expectations")

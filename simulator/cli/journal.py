@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -75,21 +74,16 @@ def requests_command(
     """Print the requests that a sandbox received.
 
     Print a line for each request, the latest last, with its rule and its diagnosis. With N, print request N with
-    headers and bodies; N is in the first column, and in the header X-Sim-Request-Id. With --replay, send the request
-    again with a new signature, and print the new request. Exit code 1 means that there is no such request, or that it
-    cannot be sent again.
+    headers and bodies; N is in the first column, and in the header X-Sim-Request-Id. Exit code 1 means that there is no
+    such request, or that it cannot be sent again.
 
     \b
     Examples:
-      reseller-sim requests
       reseller-sim requests --last --refused
-      reseller-sim requests 17
-      reseller-sim requests 17 --replay
       reseller-sim requests --path /v2/topup --json | jq '.requests[].status'
     """
     if last and n is not None:
-        meant = f"write --limit {n} for the latest {n}, or {n} without --last for the request of this number"
-        raise wrong_usage(f"--last is one request, and takes no {n}: {meant}")
+        raise wrong_usage(f"--last is one request, and takes no {n}: --limit {n} prints the latest {n}")
     is_one = n is not None or last or replay
     found = [] if n is not None else _found(control, wanted, refused, 1 if is_one else limit)
     if is_one:
@@ -174,13 +168,14 @@ def story_command(control: Control, refid: str, reseller: str | None, json: bool
 
     \b
     Examples:
-      reseller-sim story order-1
       reseller-sim story order-1 --sandbox mine
       reseller-sim story order-1 --json | jq '.statuses[].status'
     """
     found = control.ask("GET", f"/transactions/{path_part(trxid_of(control, refid, reseller))}")
     if json:
         echo_value(found)
+    elif "events" not in found:
+        raise Refused(f"{control.base} is `reseller-sim proxy`, whose stories are JSON alone: --json prints this one")
     else:
         echo("\n".join(map(whole_line, Story(found).lines)))
 
@@ -191,18 +186,12 @@ def trxid_of(control: Control, refid: str, reseller: str | None = None) -> str:
         "transactions"
     ]
     if found:
-        return str(found[0]["trxid"])
+        return str(found[0]["trxid"] or refid)  # a proxy may not know the trxid yet
     for one in control.ask("GET", "/requests", query={"refid": refid, "status_min": REFUSED_FROM, "limit": 1})[
         "requests"
     ]:
         why = one["diagnosis"] or one.get("error") or f"status {one['status']}"
         raise Refused(f"no payment was made; request {one['n']} with this refid was refused: {why}")
-    held = []
-    with suppress(click.ClickException):  # a proxy has no holds
-        held = [one for one in control.ask("GET", "/holds")["holds"] if one["refid"] == refid]
-    for one in held:
-        where = f"is held in {one['name']!r}, which `reseller-sim hold` releases"
-        raise Refused(f"no payment was made yet: {one['kind']} {one['what']} {where}")
     if refid.isascii() and refid.isdigit():
         return refid
-    raise Refused(f"the sandbox {control.sandbox} has no payment {refid!r}")
+    raise Refused(f"the sandbox {control.sandbox} has no payment {refid!r}; `reseller-sim hold` lists held requests")

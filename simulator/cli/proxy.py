@@ -1,7 +1,7 @@
 """`reseller-sim proxy`: between a client and a deployment of the service, in the foreground, until it is stopped."""
 
 import os
-import sys
+from collections.abc import Mapping
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from simulator import __version__
 from simulator.audit.clauses import as_json
 from simulator.audit.obligations import audited
 from simulator.cli.flags import json_flag, option
-from simulator.cli.output import give_up, printable_json
+from simulator.cli.output import printable_json
 from simulator.cli.process import exit_quietly_when_stopped, hide_secrets, raise_file_limit
 from simulator.cli.server_flags import other_server_flags, token_for
 from simulator.cli.usage import CannotStart, notify, verb, wrong_usage
@@ -20,7 +20,7 @@ from simulator.cli.values import WILDCARDS, Span, TokenFile
 from simulator.control.access import Guard
 from simulator.options import CONTROL_PATH
 from simulator.scenario.library import problems
-from simulator.server.serve import CannotListen, Server, make_server
+from simulator.server.serve import CannotListen, make_server
 from simulator.shortened import whole_line
 from simulator.staging.proxy.app import CALLBACKS_PATH, Proxy, wall_clock
 from simulator.staging.proxy.recording import Recording, UnusableScenario
@@ -94,7 +94,7 @@ class ProxyFlags(NamedTuple):
 @json_flag(help="Print a line of JSON when it is ready, and nothing else.")
 def proxy_command(
     json: bool, control_token: str | None, control_token_file: TokenFile | None, host: str, **flags: Any
-) -> int | None:
+) -> None:
     """Pass a client's requests to a deployment, and explain them.
 
     Requests, answers and callbacks pass unchanged. Journal, the story of each payment and every departure from the
@@ -102,7 +102,6 @@ def proxy_command(
 
     \b
     Examples:
-      reseller-sim proxy --upstream https://staging.example.com
       reseller-sim proxy --upstream https://staging.example.com --callbacks-to http://127.0.0.1:3000/callback
       reseller-sim proxy --upstream https://staging.example.com --record seen.yaml
     """
@@ -111,35 +110,23 @@ def proxy_command(
     wanted = ProxyFlags(host=host, control_token=token, **flags)
     if (wanted.key is None) != (wanted.secret is None):
         raise wrong_usage("give both --key and --secret, or neither")
-    return _run(wanted, as_json=json)
-
-
-def _run(flags: ProxyFlags, *, as_json: bool) -> int | None:
     exit_quietly_when_stopped()
     raise_file_limit()
-    proxy = _proxy(flags)
-    unwritable: list[OSError] = []
+    proxy = _proxy(wanted)
 
     def on_ready() -> None:
-        try:
-            click.echo(_json_line(flags, server) if as_json else _banner(flags, server))
-        except OSError as error:  # without the first line no user would learn the address
-            unwritable.append(error)
-            server.should_exit = True
-            give_up(sys.stdout)
+        facts = _facts(wanted, server.url)
+        click.echo(printable_json(encode(facts).decode()) if json else _banner(facts, wanted.record))
 
     try:
-        server = make_server(proxy, flags.host, flags.port, on_ready=on_ready, on_stop=proxy.end_waits)
+        server = make_server(proxy, wanted.host, wanted.port, on_ready=on_ready, on_stop=proxy.end_waits)
     except CannotListen as error:
         raise CannotStart(error) from None
-    for flag, address in (("--upstream", flags.upstream), ("--callbacks-to", flags.callbacks_to)):
-        if address is not None and address.port == server.port and _is_own(address.host, flags.host):
+    for flag, address in (("--upstream", wanted.upstream), ("--callbacks-to", wanted.callbacks_to)):
+        if address is not None and address.port == server.port and _is_own(address.host, wanted.host):
             server.close()  # it would pass each request on without end
             raise CannotStart(f"{flag} is the proxy's own address; choose another --port")
     server.run()
-    if unwritable:
-        raise CannotStart(f"stdout cannot be written: {unwritable[0].strerror}")
-    return None
 
 
 def _proxy(flags: ProxyFlags) -> Proxy:
@@ -189,37 +176,29 @@ def _write_checked(path: Path, text: str) -> None:
     write_whole(path, text.encode(), refuse_problems)
 
 
-def _json_line(flags: ProxyFlags, server: Server) -> str:
-    """`{"url", "upstream", "callbacks_url", "callbacks_to", "control_url", "control_token"}`."""
-    fields = {
-        "url": server.url,
+def _facts(flags: ProxyFlags, url: str) -> dict[str, str | None]:
+    """Return the line of `--json`."""
+    return {
+        "url": url,
         "upstream": flags.upstream.url,
-        "callbacks_url": _callbacks_url(flags, server),
+        "callbacks_url": url + CALLBACKS_PATH if flags.callbacks_to else None,
         "callbacks_to": flags.callbacks_to.url if flags.callbacks_to else None,
-        "control_url": server.url + CONTROL_PATH,
+        "control_url": url + CONTROL_PATH,
         "control_token": flags.control_token,
     }
-    return printable_json(encode(fields).decode())
 
 
-def _callbacks_url(flags: ProxyFlags, server: Server) -> str | None:
-    return None if flags.callbacks_to is None else server.url + CALLBACKS_PATH
-
-
-def _banner(flags: ProxyFlags, server: Server) -> str:
-    facts = [("upstream", flags.upstream.url)]
-    callbacks = _callbacks_url(flags, server)
-    if callbacks is None or flags.callbacks_to is None:
-        facts.append(("callbacks", "not passed on; --callbacks-to says where to"))
-    else:
-        facts.append(("callbacks", f"{callbacks} passes them to {flags.callbacks_to.url}"))
-    facts.append(("control API", server.url + CONTROL_PATH))
-    if flags.control_token is not None:
-        facts.append(("", f"Authorization: Bearer {flags.control_token}"))
-    if flags.record is not None:
-        facts.append(("recorded in", str(flags.record)))
-    lines = [f"  {name:<11} {whole_line(text)}" for name, text in facts]
-    return "\n".join([f"reseller-sim {__version__} passes requests on at {server.url}", "", *lines])
+def _banner(facts: Mapping[str, str | None], record: Path | None) -> str:
+    callbacks = f"{facts['callbacks_url']} passes them to {facts['callbacks_to']}"
+    rows = [
+        ("upstream", facts["upstream"]),
+        ("callbacks", callbacks if facts["callbacks_to"] else "not passed on; --callbacks-to says where to"),
+        ("control API", facts["control_url"]),
+        ("", facts["control_token"] and f"Authorization: Bearer {facts['control_token']}"),
+        ("recorded in", record),
+    ]
+    lines = [f"  {name:<11} {whole_line(text)}" for name, text in rows if text]
+    return "\n".join([f"reseller-sim {__version__} passes requests on at {facts['url']}", "", *lines])
 
 
 def _is_own(host: str, listens: str) -> bool:

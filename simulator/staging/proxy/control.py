@@ -43,7 +43,10 @@ from simulator.wire.traffic import Call, Notification
 
 HEALTH_PATH = "/_sim/health"
 OPEN_PATHS = (HEALTH_PATH, "/_sim/openapi.json")
-UNKNOWN_PATH = "the proxy has no such path; see docs/proxy.md, or `reseller-sim openapi --proxy`"
+UNKNOWN_PATH = (
+    "this is `reseller-sim proxy`, which has no such path: `reseller-sim requests`, `story --json` and `audit` work"
+    " with it, and docs/proxy.md has its paths"
+)
 ONE = f"/_sim/sandboxes/{shown.SANDBOX}"
 
 Audit = Callable[[Sequence[Call], Sequence[Notification]], dict[str, Any]]
