@@ -135,8 +135,6 @@ def conform_command(
 
     \b
     Examples:
-      reseller-sim conform
-      reseller-sim conform --list
       reseller-sim conform --base-url https://staging.example.com --key KEY --secret SECRET --junit conform.xml
       reseller-sim conform --allow-payments --pay RELOAD:0123456789:10 --spend-at-most 30
     """

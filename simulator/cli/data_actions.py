@@ -13,7 +13,7 @@ from typing import Any, Final
 from simulator import __version__
 from simulator.api.request_replayer import RequestReplayer
 from simulator.cli.output import echo, print_to_stderr
-from simulator.cli.reports.judge import SECRET_MODE
+from simulator.cli.reports.run_tapes import SECRET_MODE
 from simulator.cli.usage import CannotStart
 from simulator.cli.values import is_database
 from simulator.persistence.database import refuse_no_store

@@ -94,12 +94,13 @@ def exec_command(
     scenario or, with --audit, a client's obligation of severity error, or if there was nothing to judge; and 3 if a
     report cannot be written. Deleted and reset sandboxes count, too.
     """
-    from simulator.cli.reports.judge import Judge, Tapes
+    from simulator.cli.reports.judge import Judge
+    from simulator.cli.reports.run_tapes import RunTapes
 
     if tape_secrets and tape is None:
         raise click.UsageError("--tape-secrets is about the file of --tape; say --tape FILE, too", ctx)
     reports = Reports(**{name: flags.pop(name) for name in ("junit", "json_file", "format")})
-    tapes = None if tape is None else Tapes(tape, shows_secrets=tape_secrets)
+    tapes = None if tape is None else RunTapes(tape, shows_secrets=tape_secrets)
     judge = Judge(reports, report, audits=audit, tapes=tapes)
     try:
         with on_path():
@@ -114,7 +115,7 @@ def _judged(
 ) -> int:
     """Run the command and its server. The server's thread ends with this process, however that ends, unlike a child
     process."""
-    from simulator.cli.reports.folder import coverage_page
+    from simulator.cli.reports.coverage import coverage_page
     from simulator.cli.server import prepare
     from simulator.environment import environment
 

@@ -2,11 +2,11 @@
 
 import os
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any, NamedTuple
 
 import click
@@ -19,7 +19,7 @@ from simulator.cli.flags import file_option, own_option
 from simulator.cli.output import echo, print_table
 from simulator.cli.process import signals_handled
 from simulator.cli.reports.cases import UNWRITABLE, Reports
-from simulator.cli.reports.explore import Screen, about, base_of, repeated, suites, suites_when_stopped
+from simulator.cli.reports.explore import Screen, about, base_of, repeated, result, suites, suites_when_stopped
 from simulator.cli.server_flags import ServerFlags, of_one_command, options_of, server_flags
 from simulator.cli.usage import CannotStart, ending_with_problems, notify, verb
 from simulator.cli.values import Number, Span, Whole
@@ -158,22 +158,17 @@ def explore_command(
 ) -> int:
     """Find the faults under which a command fails.
 
-    COMMAND runs once without faults: this is the baseline. Then it runs with each single fault, at each of its
-    requests, payments and callbacks. Then it runs under storms: several faults at once, chosen at random from --seed. A
-    run fails when COMMAND fails or hangs, an order is paid twice, the audit has a new finding, or an expectation is not
-    met. `explore` repeats each failed run, removes the faults that it does not need, and writes a scenario file to
-    --out with which you can repeat the failure under exec. COMMAND gets the same variables as under exec.
+    COMMAND runs as under exec: once without faults, then with each single fault at each of its requests, payments and
+    callbacks, then under storms of several faults, chosen at random from --seed. A run fails when COMMAND fails or
+    hangs, an order is paid twice, the audit has a new finding, or an expectation is not met. `explore` repeats a failed
+    run, removes the faults that it does not need, and writes a scenario file to --out that repeats the failure.
 
     The exit code is 0 when COMMAND survived everything, 1 when there is a finding, 3 when the baseline fails, sends no
     request or cannot be run. Ctrl-C and SIGTERM stop the verb, with exit codes 130 and 143; --resume continues.
 
     \b
     Examples:
-      reseller-sim explore -- npm test
-      reseller-sim explore mine.yaml --clock x100 --minutes 30 -- python shop.py
-      reseller-sim explore --first --minutes 0 -- pytest -x
-      reseller-sim explore --resume -- npm test
-      reseller-sim explore --restart 'sh restart.sh' -- sh test.sh
+      reseller-sim explore mine.yaml --clock x100 --minutes 30 -- npm test
       reseller-sim explore --prove explored/01-callback.yaml --before 'python old.py' --after 'python new.py'
     """
     if prove is not None or before is not None or after is not None:
@@ -216,9 +211,10 @@ def _campaign(flags: ServerFlags, reports: Reports, wanted: Wanted) -> Explorati
         rate=rate,
         restarts=bool(wanted.restart),
     )
+    record = Record(wanted.out, about(setting, base, flags, wanted.timeout_s), resumes=wanted.resume)
     with (
-        _stopping(screen),
-        closing(Record(wanted.out, about(setting, base, flags, wanted.timeout_s), resumes=wanted.resume)) as record,
+        signals_handled(lambda number, frame: sys.exit(128 + number), (signal.SIGINT, signal.SIGTERM)),
+        closing(record),
         Workers(setting, wanted.workers) as pool,
     ):
         if wanted.resume and record.begins_anew:
@@ -232,24 +228,10 @@ def _campaign(flags: ServerFlags, reports: Reports, wanted: Wanted) -> Explorati
             report = campaign.explore()
         except SystemExit:  # by a signal: the runs so far are written
             reports.write(suites_when_stopped(campaign.report))
+            notify("stopped; the same command with --resume passes over what has been run")
             raise
-    screen.end(report)
+    echo("\n".join(result(report)))
     return report
-
-
-@contextmanager
-def _stopping(screen: Screen) -> Iterator[None]:
-    """End the workers as well on Ctrl-C or SIGTERM, and print how to resume."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
-
-    try:
-        with signals_handled(end, (signal.SIGINT, signal.SIGTERM)):
-            yield
-    except SystemExit:
-        screen.stopped()
-        raise
 
 
 @verb("prove", cls=WithCommand)
@@ -268,10 +250,9 @@ def prove_command(
 ) -> int:
     """Check whether a command survives a finding of explore.
 
-    First, COMMAND runs once without the faults of the finding; it must succeed. Then it runs --times times with them.
-    `green` means that it survives every run, `red` that it fails in every run, `flaky` that it fails in some. A run
-    counts only if COMMAND sends a request that a fault is for. The exit code is 0 for green, 1 for red, 2 for flaky and
-    for wrong usage. It is 3 when no fault was used, or when COMMAND fails without faults or cannot be run.
+    COMMAND runs once without the faults of the finding, and must succeed. Then it runs --times times with them: `green`
+    means that it survives every run, `red` that it fails in every run, `flaky` that it fails in some. The exit code is
+    0 for green, 1 for red, 2 for flaky, 3 when no fault was used, or when COMMAND fails without faults.
 
     \b
     Examples:

@@ -117,12 +117,12 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_sent(tmp_pa
     assert "cannot be written" in refusal(invoke("conform", "--base-url", NOBODY, "--json-report", str(path)), 3)
 
 
-def test_checks_that_did_not_begin_leave_no_file(tmp_path: Path) -> None:
+def test_checks_that_did_not_begin_keep_an_earlier_file_and_leave_new_ones_empty(tmp_path: Path) -> None:
     earlier = tmp_path / "earlier.json"
     earlier.write_text("{}")
     flags = [text for name in ("junit", "html") for text in (f"--{name}", str(tmp_path / name))]
     refusal(invoke("conform", "--base-url", NOBODY, "--json-report", str(earlier), *flags), 3)
-    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("earlier.json", "{}")]
+    assert {one.name: one.read_text() for one in tmp_path.iterdir()} == {"earlier.json": "{}", "junit": "", "html": ""}
 
 
 FLAGS = {"junit": "--junit", "json": "--json-report", "html": "--html"}

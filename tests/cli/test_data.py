@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from simulator.cli.reports.judge import Tapes
+from simulator.cli.reports.run_tapes import RunTapes
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.database import OWNER
 from simulator.persistence.maintenance import export_sandbox
@@ -145,7 +145,7 @@ def test_a_tape_with_secrets_is_for_its_owner_alone(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
         for name, shows_secrets in (("masked", False), ("whole", True)):
-            tapes = Tapes(tmp_path / name, shows_secrets=shows_secrets)
+            tapes = RunTapes(tmp_path / name, shows_secrets=shows_secrets)
             tapes.begin()
             tapes.end()
     finally:

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -11,10 +12,12 @@ from click.testing import CliRunner
 
 from simulator import __version__
 from simulator.cli.main import cli
-from simulator.cli.reports.cases import ReportCase, Suite, annotations, as_json, junit
-from simulator.cli.reports.folder import coverage_text
-from simulator.cli.reports.html import page, section
-from simulator.cli.reports.verdicts import Lives
+from simulator.cli.reports.cases import ReportCase, Reports, Suite, annotations, as_json, junit
+from simulator.cli.reports.coverage import coverage_text
+from simulator.cli.reports.folder import section
+from simulator.cli.reports.html import document
+from simulator.cli.reports.judge import Judge, RunVerdicts
+from simulator.cli.server import Running
 from simulator.cli.usage import PROGRAM
 from simulator.control.results import coverage_shown
 from simulator.domain.errors import DomainError
@@ -82,9 +85,8 @@ def test_a_case_that_was_not_looked_at_is_ok_and_says_why() -> None:
 def test_a_page_holds_texts_as_texts_and_needs_nothing_else() -> None:
     rows = dict.fromkeys(("trxid", "refid", "product", "account", "amount", "status", "updated"), HOSTILE)
     tables = {"Payments": ([rows], 1), "Callbacks": ([], 0), "Requests": ([], 0)}
-    texts = {"label": HOSTILE, "files": {HOSTILE: HOSTILE}, "coverage": HOSTILE, "note": HOSTILE}
-    made = section(Mask(), cases=SUITES[1].cases, tables=tables, **texts)  # type: ignore[arg-type]
-    whole = page([made], [HOSTILE], HOSTILE)
+    made = section(Mask(), SUITES[1], {HOSTILE: HOSTILE}, tables, HOSTILE, HOSTILE)
+    whole = document(HOSTILE, HOSTILE, made)
     assert "<b>" not in whole
     assert "<script" not in whole
     assert "\x1b" not in whole
@@ -92,10 +94,11 @@ def test_a_page_holds_texts_as_texts_and_needs_nothing_else() -> None:
     assert "default-src 'none'" in whole
 
 
-def test_a_sandbox_without_expectations_has_no_suite_and_each_life_has_its_own() -> None:
-    lives, seen = Lives(), []
+def test_a_sandbox_without_expectations_has_no_suite_and_each_life_has_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "result.json"
     with running({"expect": [{"calls": {}, "count": 1}]}) as client:
-        client.app.sandboxes.on_ended = lambda live, ending: seen.append((live.id, ending, lives.add(live, ending)))
+        judge = Judge(Reports(None, file, "text"), None)
+        judge.follow(Running(SimpleNamespace(url="http://127.0.0.1:1"), client.app), "mine.yaml")  # type: ignore[arg-type]
         client.sandbox({"scenario": "other"}, "other")
         client.call("GET", "/v2/balance")
         client.sim("POST", "/sandboxes/default/reset")
@@ -105,20 +108,21 @@ def test_a_sandbox_without_expectations_has_no_suite_and_each_life_has_its_own()
         with pytest.raises(DomainError):
             client.run(client.app.sandboxes.delete("nobody"))
         client.sim("DELETE", "/sandboxes/other")
-    assert [(id_, ending, [one.ok for one in found]) for id_, ending, found in seen] == [
-        ("default", "reset", [True]),
-        ("default", "reset", [False]),
-        ("default", "rewound", [True]),
-        ("other", "deleted", []),
-    ]
-    assert [suite.name for suite in lives.suites(())] == ["reset", "reset", "rewound"]
+        assert judge.exit_code(0) == 1
+    suites = json.loads(file.read_text())["suites"]
+    assert {suite["name"]: [case["ok"] for case in suite["cases"]] for suite in suites} == {
+        "sandbox default, before reset 1": [True],
+        "sandbox default, before reset 2": [False],
+        "sandbox default, before rewind 1": [True],
+        "sandbox default": [False],
+    }
 
 
 def test_a_life_is_named_after_its_end() -> None:
-    lives = Lives()
+    found = RunVerdicts()
     with running() as client:
         labels = []
-        client.app.sandboxes.on_ended = lambda live, ending: labels.append(lives.label(live, ending))
+        client.app.sandboxes.on_ended = lambda live, ending: labels.append(found.label(live, ending))
         client.sim("POST", "/sandboxes/default/rewind", {"n": 0})
         client.sim("POST", "/sandboxes/default/reset")
         client.sim("POST", "/sandboxes/default/rewind", {"n": 0})

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from simulator.cli.reports.judge import Tapes
+from simulator.cli.reports.run_tapes import RunTapes
 from simulator.persistence.replay.tape_reader import read_file
 from simulator.persistence.replay.tape_redaction import lines_without_secrets
 from simulator.persistence.replay.tape_writer import take_tape
@@ -92,7 +92,7 @@ def test_so_has_a_tape_of_exec(client: Client, tmp_path: Path) -> None:
     client.sim("POST", "/sandboxes", made)
     client.sim("DELETE", "/sandboxes/first")
     client.pay("paid", remarks=f"my secret is {GIVEN}")
-    tapes = Tapes(tmp_path / "run.tape")
+    tapes = RunTapes(tmp_path / "run.tape")
     tapes.replayer = client.app.replayer
     tapes.begin()
     tapes.add(client.live, client.live.clock.now(), "")

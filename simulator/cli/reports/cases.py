@@ -1,8 +1,7 @@
 """Cases in suites, with the files and annotations that CI servers read."""
 
 import json
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,7 +21,6 @@ NOT_RUN = "not_run"
 
 UNWRITABLE = 3
 UNFINISHED = "the run has not ended"
-_NOT_IN_XML = re.compile("[\ufffe\uffff]")  # the control characters are escaped as everywhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +87,18 @@ class Reports:
     def begin(self) -> None:
         """Mark the files as unfinished, so that they cannot show the result of an earlier run. Raises `CannotStart` for
         a file that cannot be written."""
-        for path, make in self._contents:
+        for path, content in self._contents([_not_run(UNFINISHED)]):
             try:
-                path.write_bytes(make([_not_run(UNFINISHED)], None))
+                path.write_bytes(content)
             except OSError as error:
                 raise CannotStart(unwritable(path, error)) from None
 
     def not_run(self, message: str) -> None:
         """Write and print that nothing was examined, and why. A file that cannot be written is left out."""
         suites = [_not_run(message)]
-        for path, make in self._contents:
+        for path, content in self._contents(suites):
             with suppress(OSError):
-                path.write_bytes(make(suites, None))
+                path.write_bytes(content)
         self.show(suites)
 
     def show(self, suites: Sequence[Suite], *, is_after_others: bool = False) -> None:
@@ -109,20 +107,16 @@ class Reports:
         The command's own output may lack a final line end, so an empty line comes first; GitHub ignores it.
         """
         lines = list(annotations(suites)) if self.format == "github" else []
-        if lines and is_after_others:
-            echo("")
-        for line in lines:
+        for line in ["", *lines] if lines and is_after_others else lines:
             echo(line)
 
     def write(self, suites: Sequence[Suite], run: RunFacts | None = None) -> bool:
         """Write the files; False when one could not be written, which is reported."""
-        written = [write_file(path, make(suites, run)) for path, make in self._contents]
-        return all(written)
+        return write_all(self._contents(suites, run))
 
-    @property
-    def _contents(self) -> "list[tuple[Path, Callable[[Sequence[Suite], RunFacts | None], bytes]]]":
+    def _contents(self, suites: Sequence[Suite], run: RunFacts | None = None) -> list[tuple[Path, bytes]]:
         both = ((self.junit, junit), (self.json_file, as_json))
-        return [(path, make) for path, make in both if path is not None]
+        return [(path, make(suites, run)) for path, make in both if path is not None]
 
 
 def unwritable(path: Path, error: OSError) -> str:
@@ -130,14 +124,16 @@ def unwritable(path: Path, error: OSError) -> str:
     return f"{path} cannot be written: {error.strerror}"
 
 
-def write_file(path: Path, content: bytes) -> bool:
-    """Write a file; False when that was not possible, which is reported."""
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        notify(unwritable(path, error))
-        return False
-    return True
+def write_all(contents: Iterable[tuple[Path, bytes]]) -> bool:
+    """Write files; False when one could not be written, which is reported."""
+    is_written = True
+    for path, content in contents:
+        try:
+            path.write_bytes(content)
+        except OSError as error:
+            notify(unwritable(path, error))
+            is_written = False
+    return is_written
 
 
 def _not_run(message: str) -> Suite:
@@ -162,17 +158,14 @@ def report_flags(function: Decorated) -> Decorated:
 def as_json(suites: Sequence[Suite], run: RunFacts | None = None) -> bytes:
     """`{title, ok, version, suites: [{name, ok, cases: [{name, ok, message, details, code, file, line, column,
     skipped}]}]}`, with all members of `RunFacts` after `ok` when there was one."""
-    whole: dict[str, Any] = {
-        "title": title(),
-        "ok": all(suite.ok for suite in suites),
-        **(asdict(run) if run else {"version": __version__}),
-        "suites": [
-            {"name": suite.name, "ok": suite.ok, "cases": [asdict(case) for case in suite.cases]} for suite in suites
-        ],
-    }
-    for case in (case for suite in whole["suites"] for case in suite["cases"]):
-        del case["duration_s"]  # no verb that writes JSON measures it
+    rows = [{"name": suite.name, "ok": suite.ok, "cases": list(map(_members, suite.cases))} for suite in suites]
+    facts = asdict(run) if run else {"version": __version__}
+    whole = {"title": title(), "ok": all(suite.ok for suite in suites), **facts, "suites": rows}
     return (printable_json(json.dumps(whole, indent=2)) + "\n").encode()
+
+
+def _members(case: ReportCase) -> dict[str, Any]:
+    return {name: value for name, value in asdict(case).items() if name != "duration_s"}  # measured for JUnit alone
 
 
 def annotations(suites: Sequence[Suite]) -> Iterator[str]:
@@ -203,7 +196,7 @@ def junit(suites: Sequence[Suite], run: RunFacts | None = None) -> bytes:
         part = ET.SubElement(root, "testsuite", _counts(suite.name, [suite]))
         properties = ET.SubElement(part, "properties")
         for name, value in (asdict(run) if run is not None else {"version": __version__}).items():
-            ET.SubElement(properties, "property", {"name": name, "value": _line(str(value))})
+            ET.SubElement(properties, "property", {"name": name, "value": whole_line(value)})
         for case in suite.cases:
             _add(part, suite, case)
     ET.indent(root)
@@ -215,37 +208,23 @@ def _counts(name: str, suites: Sequence[Suite]) -> dict[str, str]:
     cases = [case for suite in suites for case in suite.cases]
     errors = sum(case.is_error for case in cases)
     return {
-        "name": _line(name),
+        "name": whole_line(name),
         "tests": str(len(cases)),
         "failures": str(sum(not case.ok for case in cases) - errors),
         "errors": str(errors),
         "skipped": str(sum(bool(case.skipped) for case in cases)),
-        "time": _seconds(sum(case.duration_s for case in cases)),
+        "time": f"{sum(case.duration_s for case in cases):.3f}",
     }
 
 
-def _seconds(duration_s: float) -> str:
-    return f"{duration_s:.3f}" if duration_s else "0"
-
-
 def _add(part: ET.Element, suite: Suite, case: ReportCase) -> None:
-    about = {"name": _line(case.name), "classname": _line(suite.name), "time": _seconds(case.duration_s)}
-    if case.file:
-        about["file"] = _line(case.file)
-    if case.line:
-        about["line"] = str(case.line)
-    element = ET.SubElement(part, "testcase", about)
+    about = {"name": case.name, "classname": suite.name, "time": f"{case.duration_s:.3f}"}
+    about |= {"file": case.file} if case.file else {}
+    about |= {"line": str(case.line)} if case.line else {}
+    element = ET.SubElement(part, "testcase", {name: whole_line(value) for name, value in about.items()})
     if case.skipped:
-        ET.SubElement(element, "skipped", {"message": _line(case.skipped)})
+        ET.SubElement(element, "skipped", {"message": whole_line(case.skipped)})
     if not case.ok:
         kind = "error" if case.is_error else "failure"
-        failure = ET.SubElement(element, kind, {"message": _line(case.message), "type": _line(case.code)})
-        failure.text = _for_xml(printable("\n".join((case.message, *case.details))))
-
-
-def _line(text: str) -> str:
-    return _for_xml(whole_line(text))
-
-
-def _for_xml(text: str) -> str:
-    return _NOT_IN_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+        failure = ET.SubElement(element, kind, {"message": whole_line(case.message), "type": whole_line(case.code)})
+        failure.text = printable("\n".join((case.message, *case.details)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from simulator import __version__
 from simulator.cli.output import printable_json
 from simulator.cli.reports import html
-from simulator.cli.reports.cases import ReportCase, Suite, junit, unwritable, write_file
+from simulator.cli.reports.cases import ReportCase, Suite, junit, unwritable, write_all
 from simulator.cli.usage import CannotStart
 from simulator.contract.register import assumptions
 from simulator.shortened import whole_line
@@ -22,20 +22,15 @@ def refuse_unwritable(*paths: Path | None) -> None:
     """Raise `CannotStart` for a file that cannot be written, before anything is asked."""
     for path in filter(None, paths):
         try:
-            file = path.resolve()
-            is_new = not file.exists()
-            file.open("ab").close()
-            if is_new:  # the service may not answer
-                file.unlink()
+            path.open("ab").close()
         except OSError as error:
             raise CannotStart(unwritable(path, error)) from None
 
 
 def write_files(made: ConformReport, junit_file: Path | None, json_file: Path | None, html: Path | None) -> bool:
     """Write the files; False when one could not be written, which is reported."""
-    writers = ((junit_file, _as_junit), (json_file, _as_json), (html, as_html))
-    written = [write_file(path, make(made)) for path, make in writers if path is not None]
-    return all(written)
+    writers = ((junit_file, _as_junit), (json_file, _as_json), (html, _as_html))
+    return write_all((path, make(made)) for path, make in writers if path is not None)
 
 
 def _as_junit(made: ConformReport) -> bytes:
@@ -85,13 +80,9 @@ def line_of(result: Result) -> str:
 def names() -> str:
     """Return all checks, then all questions, each with the section of SPEC that it is about."""
     knobs = {one.id: one for one in assumptions()}
-    checks = [(one.section, one.id, one.title) for one in all_checks()]
-    questions = [(knobs[one.id].spec, one.id, knobs[one.id].question) for one in all_questions()]
-    parts = {"checks": checks, "questions": questions}
-    rows = {
-        heading: [f"  {section:<5} {name}: {title}" for section, name, title in part] for heading, part in parts.items()
-    }
-    return "\n\n".join("\n".join([heading, *lines]) for heading, lines in rows.items())
+    checks = [f"  {one.section:<5} {one.id}: {one.title}" for one in all_checks()]
+    questions = [f"  {knobs[one.id].spec:<5} {one.id}: {knobs[one.id].question}" for one in all_questions()]
+    return "\n".join(["checks", *checks, "", "questions", *questions])
 
 
 def ending(report: ConformReport) -> Iterator[str]:
@@ -111,7 +102,7 @@ def _counts(report: ConformReport) -> str:
     return f"{passed} passed, {departed} departed, {others} not exercised, with {report.requests} requests"
 
 
-def as_html(report: ConformReport) -> bytes:
+def _as_html(report: ConformReport) -> bytes:
     """Return the results as a page, departures first."""
     rows = []
     for result in sorted(report.results, key=lambda one: one.outcome != "departs"):

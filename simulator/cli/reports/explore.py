@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import sys
 import time
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -29,13 +28,16 @@ from simulator.shortened import whole_line
 CODE = "explore"
 UNREPEATED = "it failed once and was not repeated, so it is not a finding"
 EVERY_S = 5.0
+REPEATED = {"host": LOOPBACK, "port": 0} | dict.fromkeys(
+    ("callback", "callbacks", "callbacks_ca", "sandbox_ttl", "tape_budget", "scenarios")
+)
+"""The fields of `ServerFlags` that no scenario file has, with their defaults."""
 
 
 class Screen:
-    """Writes progress to stderr (on a terminal in a single line), and findings and the result to stdout."""
+    """Prints progress to stderr, and findings to stdout."""
 
     def __init__(self) -> None:
-        self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._shown_s = time.monotonic()
         self._runs = 0
 
@@ -56,48 +58,20 @@ class Screen:
         def show(trial: Trial, verdict: RunVerdict) -> None:
             self._runs += 1
             now = time.monotonic()
-            if now - self._shown_s >= (1.0 if self._is_terminal else EVERY_S):
+            if now - self._shown_s >= EVERY_S:
                 self._shown_s = now
-                self._progress(_progress(campaign.report, self._runs))
+                notify(_progress(campaign.report, self._runs))
 
         return show
 
     def failed(self, failure: FaultFinding | Once) -> None:
         """Show a new finding, or what failed once and not again."""
-        self._clear()
         if isinstance(failure, FaultFinding):
-            self._found(failure)
-            return
-        echo(whole_line(f"no finding: {failure.text}"))
-        if failure.path is not None:
-            echo(whole_line(f"      reseller-sim replay {shlex.quote(str(failure.path))} --serve"))
-
-    def _found(self, finding: FaultFinding) -> None:
-        echo(whole_line(f"FOUND {finding.text}"))
-        for line in finding.lines:
-            echo(whole_line(f"      {line}"))
-        echo(whole_line(f"      {finding.command_line}"))
-
-    def end(self, report: ExplorationReport) -> None:
-        """Show the result."""
-        self._clear()
-        for line in result(report):
-            echo(line)
-
-    def stopped(self) -> None:
-        """Print that a signal ended the exploration, and how to resume."""
-        self._clear()
-        notify("stopped; the same command with --resume passes over what has been run")
-
-    def _progress(self, text: str) -> None:
-        if self._is_terminal:
-            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+            lines = [f"FOUND {failure.text}", *failure.lines, failure.command_line]
         else:
-            notify(text)
-
-    def _clear(self) -> None:
-        if self._is_terminal:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            replay = [f"reseller-sim replay {shlex.quote(str(failure.path))} --serve"] if failure.path else []
+            lines = [f"no finding: {failure.text}", *replay]
+        echo("\n      ".join(map(whole_line, lines)))
 
 
 def result(report: ExplorationReport) -> Iterator[str]:
@@ -156,14 +130,9 @@ def suites(report: ExplorationReport) -> list[Suite]:
 def suites_when_stopped(report: ExplorationReport) -> list[Suite]:
     """Return the suites of an exploration that a signal has ended. Faults that were not run are skipped, and a failed
     case says so."""
-    if not report.singles:
-        text = "stopped by a signal before a single fault was tried"
-        return [Suite(CODE, (ReportCase("stopped", ok=False, message=text, code=CODE),))]
     tried, of_all = len(report.results), _many(len(report.singles), "single fault")
-    text = (
-        f"stopped by a signal: {tried} of {of_all} and {_many(report.storms, 'storm')} were run, the rest was not;"
-        " the same command with --resume continues"
-    )
+    run = f"{tried} of {of_all} and {_many(report.storms, 'storm')} were run"
+    text = f"stopped by a signal: {run}; the same command with --resume continues"
     return [*suites(report), Suite(CODE, (ReportCase("stopped", ok=False, message=text, code=CODE),))]
 
 
@@ -202,21 +171,11 @@ def about(setting: Setting, base: Base, flags: ServerFlags, timeout_s: float | N
 
 def repeated(flags: ServerFlags) -> str:
     """Return the flags of `exec` that have no counterpart in a scenario file. Tokens are secrets and left out."""
-    given = (
-        ("--host", flags.host, LOOPBACK),
-        ("--port", flags.port, 0),
-        ("--callback", flags.callback, None),
-        ("--callbacks", flags.callbacks, None),
-        ("--callbacks-ca", flags.callbacks_ca, None),
-        ("--sandbox-ttl", flags.sandbox_ttl, None),
-        ("--tape-budget", flags.tape_budget, None),
-        ("--scenarios", flags.scenarios, None),
-    )
     words = []
-    for name, value, usual in given:
-        if value != usual:
+    for name, usual in REPEATED.items():
+        if (value := getattr(flags, name)) != usual:
             text = format(Decimal(repr(value)).normalize(), "f") if isinstance(value, float) else str(value)
-            words += [name, text]
+            words += [f"--{name.replace('_', '-')}", text]
     words += [word for name in flags.allow_host for word in ("--allow-host", name)]
     words += ["--trust-forwarded"] if flags.trust_forwarded else []
     return f"{shlex.join(words)} " if words else ""

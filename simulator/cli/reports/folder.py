@@ -1,70 +1,73 @@
-"""The folder of a run: files about each of its sandboxes, and a page about all of them; and coverage as text."""
+"""The folder of a run: files about each of its sandboxes, and a page about all of them."""
 
 import re
 import shutil
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from itertools import groupby, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from simulator.cli.reports.cases import UNFINISHED, ReportCase
-from simulator.cli.reports.html import ROWS_MAX, TITLE, Rows, page, section
-from simulator.cli.server import Running
+from simulator.cli.audit import AUDIT, WARNING
+from simulator.cli.output import clock_time
+from simulator.cli.reports import html
+from simulator.cli.reports.cases import UNFINISHED, ReportCase, Suite
+from simulator.cli.reports.coverage import coverage_text
 from simulator.cli.usage import CannotStart
-from simulator.control.deliveries import attempt_row, callback_row
+from simulator.control.deliveries import attempt_row
 from simulator.control.requests import exported, har, request_row
 from simulator.control.results import coverage_shown, expectations_shown
 from simulator.control.transactions import SHOWN_MAX, story
-from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.expectations import Verdict
-from simulator.redaction import Mask, redact
-from simulator.runtime.attempt_log import AttemptLog
+from simulator.redaction import Mask
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.shortened import whole_line
 from simulator.wire.money import encode
 
 INDEX = "index.html"
+TITLE = "reseller-sim: report of a run"
 FILES = ("journal.har", "payments.json", "callbacks.json", "audit.json", "coverage.json", "expectations.json")
 """The files of a sandbox."""
 
+COLUMNS = {
+    "Payments": ("trxid", "refid", "product", "account", "amount", "status", "updated"),
+    "Callbacks": ("at", "refid", "payment_status", "attempt", "status", "error", "state"),
+    "Requests": ("n", "at", "method", "path", "status", "rule", "fault", "error", "diagnosis", "trxid"),
+}
 _NAME = re.compile(r"[0-9]{3}-[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 SANDBOXES_MAX = 200
+ROWS_MAX = 200
+"""The number of latest rows in a table of the page. The files have all rows."""
+
+Rows = tuple[Sequence[Mapping[str, Any]], int]  # the visible rows, and the number of all rows
 
 
-def begin_folder(folder: Path) -> None:
-    """Create the folder, or remove what an earlier report wrote there. Raises `CannotStart` when it cannot."""
+def begin_folder(folder: Path, verdict: str = UNFINISHED) -> None:
+    """Create the folder, or remove what an earlier report wrote there, and write a page with this verdict alone. Raises
+    `CannotStart` when it cannot."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         index = folder / INDEX
         if index.is_file() and f"<title>{TITLE}</title>" in index.read_text("utf-8", "replace"):
             for path in filter(_is_of_report, list(folder.iterdir())):
                 shutil.rmtree(path)
-        (folder / INDEX).write_text(page((), (), UNFINISHED), "utf-8")
+        index.write_text(_page([], verdict), "utf-8")
     except OSError as error:
         raise CannotStart(f"the folder {folder} cannot be written: {error.strerror}") from None
-
-
-def write_why_not(folder: Path, message: str) -> None:
-    """Write a page with the reason why there is no result, if it can be written."""
-    with suppress(OSError, CannotStart):
-        begin_folder(folder)
-        (folder / INDEX).write_text(page((), (), *message.split("\n")), "utf-8")
 
 
 def _is_of_report(path: Path) -> bool:
     """Return whether a folder is named like the folder of a sandbox and has only its files, so that no other folder is
     removed."""
-    return (
-        _NAME.fullmatch(path.name) is not None
-        and path.is_dir()
-        and not path.is_symlink()
-        and all(one.name in FILES and one.is_file() and not one.is_symlink() for one in path.iterdir())
-    )
+    is_folder = _NAME.fullmatch(path.name) is not None and path.is_dir() and not path.is_symlink()
+    return is_folder and all(one.name in FILES and one.is_file() and not one.is_symlink() for one in path.iterdir())
+
+
+def _page(sections: Sequence[str], verdict: str, note: str = "") -> str:
+    """Return the page of a run. `verdict` is its result, in lines; `note` says what the page leaves out."""
+    parts = [f'<p class="verdict">{html.lines(verdict.splitlines())}</p>', f"<p>{html.text(note)}</p>" if note else ""]
+    return html.document(TITLE, "Report of a run", *parts, *sections)
 
 
 class ReportFolder:
@@ -77,7 +80,6 @@ class ReportFolder:
         self._url = url
         self._sections: list[str] = []
         self._added = 0
-        self._notes: list[str] = []
         self.error = ""
 
     def masks(self, live: LiveSandbox) -> dict[str, Mask]:
@@ -89,60 +91,53 @@ class ReportFolder:
     def add(
         self,
         live: LiveSandbox,
-        label: str,
+        suite: Suite,
         found: list[Verdict],
-        cases: Sequence[ReportCase],
         audit: Mapping[str, Any],
         masks: Mapping[str, Mask],
     ) -> None:
-        """Write what a sandbox has done, which nothing changes meanwhile. `audit` is the control API's answer."""
+        """Write what a sandbox has done, which nothing changes meanwhile. `suite` has its cases without secrets, and
+        `audit` is the control API's answer."""
         self._added += 1
         if self._added > SANDBOXES_MAX or self.error:
             return
         name = f"{self._added:03d}-{live.id}"
         state, journal, mask, sent = live.core.state, live.life_journal, masks[""], live.courier.sent
         coverage = coverage_shown(live.coverage())
+        attempts = [(one, tried) for one in state.callbacks for tried in sent.begun_attempts(one)]
         parts: tuple[Iterable[bytes], ...] = (
             map(mask.answer, har(exported(self._url, live.id, one, masks[one.owner]) for one in journal)),
             _listed(mask, _stories(live, mask)),
-            _listed(mask, (attempt_row(one, tried) for one in state.callbacks for tried in sent.begun_attempts(one))),
+            _listed(mask, (attempt_row(*one) for one in attempts)),
             # An audit may quote a refused request with the credentials of another sandbox.
             [reduce(lambda body, one: one.answer(body), masks.values(), encode(audit))],
             [mask.answer(encode(coverage))],
             [mask.answer(encode(expectations_shown(found)))],
         )
-        contents = dict(zip(FILES, parts, strict=True))
         try:
             (self._folder / name).mkdir(exist_ok=True)
-            for file, content in contents.items():
+            for file, content in zip(FILES, parts, strict=True):
                 with (self._folder / name / file).open("wb") as target:
                     target.writelines(content)
         except OSError as error:
             self.error = f"{error.filename or self._folder} cannot be written: {error.strerror}"
         latest = [story(state, sent, one, [], 0) for one in islice(reversed(state.transactions.values()), ROWS_MAX)]
         requests = [request_row(one, mask) for one in islice(reversed(journal), ROWS_MAX)]
-        made = section(
-            mask,
-            label=label,
-            files={file: f"{name}/{file}" for file in contents},
-            cases=cases,
-            tables={
-                "Payments": (latest[::-1], len(state.transactions)),
-                "Callbacks": _latest_attempts(live),
-                "Requests": (requests[::-1], journal.last_n),
-            },
-            coverage=coverage_text(coverage, shown=str),
-            note=f"the journal had evicted the first {journal.left_out} requests" if journal.left_out else "",
-        )
-        self._sections.append(made)
+        tables = {
+            "Payments": (latest[::-1], len(state.transactions)),
+            "Callbacks": ([attempt_row(*one) for one in attempts[-ROWS_MAX:]], len(attempts)),
+            "Requests": (requests[::-1], journal.last_n),
+        }
+        note = f"the journal had evicted the first {journal.left_out} requests" if journal.left_out else ""
+        files = {file: f"{name}/{file}" for file in FILES}
+        self._sections.append(section(mask, suite, files, tables, coverage_text(coverage, shown=str), note))
 
     def end(self, verdict: str) -> None:
         """Write the page, with a line about the result of the run."""
         left_out = self._added - SANDBOXES_MAX
-        if left_out > 0:
-            self._notes.append(f"{left_out} more sandboxes are left out: a report has at most {SANDBOXES_MAX}")
+        note = f"{left_out} more sandboxes are left out: a report has at most {SANDBOXES_MAX}" if left_out > 0 else ""
         try:
-            (self._folder / INDEX).write_text(page(self._sections, self._notes, verdict), "utf-8")
+            (self._folder / INDEX).write_text(_page(self._sections, verdict, note), "utf-8")
         except OSError as error:
             self.error = self.error or f"{self._folder / INDEX} cannot be written: {error.strerror}"
 
@@ -166,66 +161,45 @@ def _stories(live: LiveSandbox, mask: Mask) -> Iterator[dict[str, Any]]:
         yield story(live.core.state, live.courier.sent, payment, rows, left_out)
 
 
-def _latest_attempts(live: LiveSandbox) -> Rows:
-    """Return the attempts of the latest callbacks; a callback without one is a row, too."""
-    callbacks = live.core.state.callbacks
-    latest = deque(callbacks, ROWS_MAX)
-    rows = [row for one in latest for row in _attempts(one, live.courier.sent)]
-    others = len(callbacks) - len(latest) + callbacks.left_out
-    return rows[-ROWS_MAX:], len(rows) + others
+def section(
+    mask: Mask, suite: Suite, files: Mapping[str, str], tables: Mapping[str, Rows], coverage: str, note: str
+) -> str:
+    """Return the part of the page about a sandbox: links to files, expectations, findings, the latest rows of each of
+    `COLUMNS`, coverage. The cases of `suite` have no secrets any more."""
+    links = ", ".join(f'<a href="{html.text(path)}">{html.text(name)}</a>' for name, path in files.items())
+    expected = [one for one in suite.cases if one.code not in (AUDIT, WARNING)]
+    audited = [one for one in suite.cases if one.code in (AUDIT, WARNING)]
+    parts = [
+        f"<h2>{html.text(mask.text(suite.name))}</h2><p>Files: {links}</p>",
+        f"<p>{html.text(note)}</p>" if note else "",
+        f"<h3>Expectations</h3>{_verdicts(expected, 'met', 'not met')}" if expected else "<p>Nothing was expected.</p>",
+        f"<h3>Audit</h3>{_verdicts(audited, 'warning', 'violated')}" if audited else "",
+    ]
+    for title, names in COLUMNS.items():
+        latest, total = tables[title]
+        more = f" (the latest {len(latest)} of {total})" if total > len(latest) else f" ({total})"
+        shown = [[html.text(mask.text(_cell(name, row[name]))) for name in names] for row in latest]
+        parts.append(f"<details><summary>{title}{more}</summary>{html.table(names, shown)}</details>")
+    parts.append(f"<details><summary>Coverage</summary>{html.block(mask.text(coverage))}</details>")
+    return "\n".join(parts) + "\n"
 
 
-def _attempts(one: Callback, sent: AttemptLog) -> Iterator[dict[str, Any]]:
-    shown = callback_row(one, sent)
-    about = {"refid": one.transaction.refid, "status": shown["payment_status"], "state": shown["state"]}
-    for tried in shown["attempts"]:
-        answer = tried["status"] or tried["error"] or tried["ending"] or "not yet"
-        yield about | {"at": tried["at"], "attempt": tried["number"], "answer": answer}
-    if not shown["attempts"]:
-        yield about | {"at": "", "attempt": "", "answer": ""}
+def _verdicts(cases: Sequence[ReportCase], good: str, bad: str) -> str:
+    """Return a table of cases; `good` and `bad` are the words for cases that are ok, and that are not."""
+    rows = [
+        (
+            html.mark(good, "good" * (good == "met")) if one.ok else html.mark(bad, "bad"),
+            html.text(f"{one.file}:{one.line}" if one.file else one.name),
+            html.lines((one.message, *one.details)),
+        )
+        for one in cases
+    ]
+    return html.table(("verdict", "about", "result"), rows)
 
 
-def coverage_page(running: Running) -> str:
-    """Return the coverage of all sandboxes that the server had."""
-    coverage = running.app.sandboxes.coverage()
-    secrets = running.app.sandboxes.secrets
-    return coverage_text(coverage_shown(coverage), coverage.sandboxes, lambda line: whole_line(redact(line, secrets)))
-
-
-def coverage_text(coverage: Mapping[str, Any], sandboxes: int = 1, shown: Callable[[str], str] = whole_line) -> str:
-    """Render coverage, as the control API returns it, in lines, each as `shown` makes it."""
-    endpoints = [one for one in coverage["endpoints"] if "*" not in (one["method"], one["path"])]
-    outcomes = groupby((one for one in coverage["outcomes"] if not one["met"]), key=lambda one: one["group"])
-    missed: dict[tuple[str, str], Iterable[str]] = {
-        ("rules", "chosen"): _missed_rules(coverage["rules"]),
-        ("magic", "met"): (f"…{one['digits']}: {one['outcome']}" for one in coverage["magic"] if not one["met"]),
-        ("endpoints", "called"): (f"{one['method']} {one['path']}" for one in endpoints if not one["calls"]),
-        ("outcomes", "met"): (f"{group}: {'; '.join(one['text'] for one in members)}" for group, members in outcomes),
-    }
-    lines = [f"coverage of {sandboxes} sandbox{'es' * (sandboxes != 1)}"]
-    for (name, verb), parts in missed.items():
-        met, total = coverage["summary"][name]["met"], coverage["summary"][name]["total"]
-        lines += [f"  {name}: {met} of {total} {verb}", *(f"    never {one}" for one in parts)] if total else []
-    answered = [_answers(one) for one in coverage["endpoints"] if one["calls"]]
-    lines += ["  answers", *(f"    {line}" for line in answered)] if answered else []
-    return "\n".join(map(shown, lines))
-
-
-def _missed_rules(rules: list[Mapping[str, Any]]) -> Iterator[str]:
-    """Rules that were never chosen, with their scenario when there are several."""
-    has_several = len({rule["scenario"] for rule in rules}) > 1
-    for rule in rules:
-        if not rule["chosen"]:
-            matched = f", though it matched {rule['matched']} times" if rule["matched"] else ""
-            scenario = f" of {rule['scenario']}" if has_several else ""
-            yield f"{rule['section']}{scenario}: {rule['name'] or rule['id']}{matched}"
-
-
-def _answers(row: Mapping[str, Any]) -> str:
-    endings = {"abort": "closed without an answer", "cut": "cut", "gone": "left by the client"}
-    answers = []
-    for one in row["answers"]:
-        words = (str(one["status"] or ""), one["error"], endings.get(one["ending"], ""), f"x{one['count']}")
-        answers.append(" ".join(filter(None, words)))
-    name = "other paths" if row["path"] == "*" else f"{row['method']} {row['path']}"
-    return f"{name}: {', '.join(answers)}{'; never ' if row['never'] else ''}{', '.join(row['never'])}"
+def _cell(name: str, value: Any) -> str:
+    """Return the text of a cell. Times are shown to the second, and status 0 means that the connection was closed
+    without an answer."""
+    if name in ("at", "updated"):
+        return clock_time(str(value or ""))
+    return "no answer" if name == "status" and value == 0 else "" if value is None else str(value)

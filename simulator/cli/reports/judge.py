@@ -1,106 +1,113 @@
-"""The verdict of `exec` on all of its sandboxes at the end of a run, and the file of their tapes."""
+"""The verdicts of `exec` on its sandboxes, by their expectations and the audit, and the end of a run."""
 
 import os
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from reseller_sim.exchange import proxy_hint
-from simulator.cli.audit import AUDIT, WARNING, audit_cases
-from simulator.cli.reports.cases import UNWRITABLE, Reports, RunFacts, Suite
-from simulator.cli.reports.folder import ReportFolder, begin_folder, write_why_not
-from simulator.cli.reports.verdicts import Lives, Totals, expectation_cases, without_secrets
+from simulator.cli.audit import AUDIT, NOT_EXERCISED, NOTHING, WARNING, WHERE_TO_SEND, audit_cases
+from simulator.cli.reports.cases import UNWRITABLE, ReportCase, Reports, RunFacts, Suite
+from simulator.cli.reports.folder import ReportFolder, begin_folder
+from simulator.cli.reports.run_tapes import RunTapes
 from simulator.cli.server import Running
 from simulator.cli.usage import CannotStart, notify
 from simulator.control.results import audit_of
-from simulator.persistence.replay.player import RequestReplay
-from simulator.persistence.replay.tape_redaction import CannotMask, lines_without_secrets
-from simulator.persistence.replay.tape_writer import packed, take_tape, tape_lines
-from simulator.redaction import Mask
+from simulator.domain.model.expectations import Verdict
+from simulator.redaction import Mask, Secrets, redact
+from simulator.runtime.expectation_verdicts import verdicts
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import Ending
+from simulator.scenario.library import BODY
 
+_BEST_TO_WORST: Final = (NOT_EXERCISED, "met", "warning", "violated")
 WAITING_MAX: Final = 200
 """The maximum number of ended sandboxes that wait for their verdict. Beyond it the event loop waits."""
 
-SECRET_MODE: Final = 0o600
-"""The mode of a new file with secrets."""
 
+class RunVerdicts:
+    """The suites of the sandboxes of a run: of their expectations, and of their audits. `passed_over` is the number of
+    sandboxes that got a request, and that their makers excluded from the audit."""
 
-class Tapes:
-    """Writes each tape when its sandbox has ended. `error` says why the file cannot be written. `left_out` names the
-    missing tapes, with the reason and advice."""
+    def __init__(self) -> None:
+        self.expected: list[Suite] = []
+        self._audited: list[Suite] = []
+        self._worst: dict[str, int] = {}
+        self._sandboxes = 0
+        self.passed_over = 0
+        self._deleted: Counter[str] = Counter()
 
-    def __init__(self, path: Path, *, shows_secrets: bool = False) -> None:
-        self._path = path
-        self._shows_secrets = shows_secrets
-        self._file: IO[bytes] | None = None
-        self.replayer: RequestReplay
-        """Rebuilds sandboxes without their secrets."""
-        self.error = ""
-        self.left_out: list[str] = []
+    def label(self, live: LiveSandbox, ending: str = "") -> str:
+        """Return the report's label of a sandbox. `ending` is `deleted`, `reset`, `rewound`, or empty for an existing
+        sandbox. Call it once for each life in order, since later sandboxes with the same id are numbered."""
+        number = self._deleted[live.id] + 1
+        self._deleted[live.id] += ending == "deleted"
+        name = f"sandbox {live.id}" + (f" ({number})" if number > 1 else "")
+        ends = {"reset": f"before reset {live.resets + 1}", "rewound": f"before rewind {live.rewinds + 1}"}
+        return f"{name}, {ends.get(ending, ending)}" if ending else name
 
-    def begin(self) -> None:
-        """Create the file, empty. Raises `CannotStart` when it cannot."""
-        try:
-            if self._shows_secrets:
-                self._path.touch(SECRET_MODE)  # keeps the mode of an existing file
-            self._file = self._path.open("wb")
-        except OSError as error:
-            raise CannotStart(f"the tape {self._path} cannot be written: {error.strerror}") from None
+    def add_audit(self, suite: Suite, *, has_reached_endpoint: bool) -> None:
+        """Add the obligations of a sandbox that got a request, and keep the worst state of each. Requests that reach no
+        endpoint exercise nothing, though some obligations are about every request."""
+        self._audited.append(suite)
+        self._sandboxes += has_reached_endpoint
+        for one in suite.cases:
+            verdict = "violated" if not one.ok else "warning" if one.message else "met"
+            found = _BEST_TO_WORST.index(NOT_EXERCISED if one.skipped else verdict)
+            self._worst[one.name] = max(found, self._worst.get(one.name, 0))
 
-    def not_run(self) -> None:
-        """Empty the file if it can be written, since this run cannot start and the file may have an earlier result."""
-        with suppress(OSError):
-            self._path.write_bytes(b"")
+    def suites(self, secrets: Iterable[Secrets]) -> list[Suite]:
+        """Return everything that was judged, without these secrets."""
+        known = tuple(secrets)
+        return [without_secrets(one, known) for one in (*self.expected, *self._audited)]
 
-    def add(self, life: LiveSandbox, at: datetime, ending: Ending) -> None:
-        """Append the tape of a life. `at` is the sandbox's time of its end, `ending` its cause, empty at the end of the
-        run."""
-        if self._file is None:
-            return
-        tape = take_tape(life, at, ending)
-        try:
-            lines = tape_lines(tape) if self._shows_secrets else lines_without_secrets(tape, self.replayer)
-        except CannotMask as error:
-            text = "it is not in the file, --tape-secrets writes it with its secrets"
-            self.left_out.append(f"{life.id}: {error}; {text}")
-            return
-        try:
-            self._file.write(b"".join(packed(lines)))
-            self._file.flush()
-        except OSError as error:
-            self._fail(error)
+    @property
+    def expectations(self) -> str:
+        """Return the counts of the expectations in a line."""
+        cases = [case for suite in self.expected for case in suite.cases]
+        if unmet := sum(not case.ok for case in cases):
+            return f"{unmet} of {len(cases)} expectations not met"
+        return f"all {len(cases)} expectations met" if cases else "nothing was expected"
 
-    def end(self) -> None:
-        """Close the file."""
-        if self._file is None:
-            return
-        try:
-            self._file.close()
-        except OSError as error:
-            self._fail(error)
+    @property
+    def nothing_audited(self) -> list[Suite]:
+        """Return a case that is not ok when nothing was exercised: an audit of nothing shows nothing."""
+        if self._sandboxes:
+            return []
+        case = ReportCase(name="a sandbox was judged", ok=False, message=self.audit, code=NOTHING)
+        return [Suite("audit", (case,))]
 
-    def _fail(self, error: OSError) -> None:
-        self.error = self.error or f"the tape {self._path} cannot be written: {error.strerror}"
-        self._file = None
+    @property
+    def audit(self) -> str:
+        """Return the counts of the audit in a line."""
+        passed_over = [f"{self.passed_over} passed over (audit: false)"] if self.passed_over else []
+        if not self._sandboxes:
+            nothing = "nothing was judged: no request reached an endpoint of a judged sandbox"
+            return f"{', '.join([nothing, *passed_over])}; {WHERE_TO_SEND}{proxy_hint(os.environ)}"
+        states = list(self._worst.values())
+        met, warned, violated = (states.count(_BEST_TO_WORST.index(name)) for name in ("met", "warning", "violated"))
+        warnings = [f"{warned} {'warning' if warned == 1 else 'warnings'}"] if warned else []
+        counts = [f"{met} met", f"{violated} violated", *warnings, f"{states.count(0)} {NOT_EXERCISED}"]
+        many = "sandbox" if self._sandboxes == 1 else "sandboxes"
+        return ", ".join([*counts, f"{self._sandboxes} {many}", *passed_over])
 
 
 class Judge:
     """Judges each sandbox when it is deleted or reset, and the remaining sandboxes at the end of the run."""
 
     def __init__(
-        self, reports: Reports, folder: Path | None, *, audits: bool = False, tapes: Tapes | None = None
+        self, reports: Reports, folder: Path | None, *, audits: bool = False, tapes: RunTapes | None = None
     ) -> None:
         self._reports = reports
         self._tapes = tapes
         self._audits = audits
         self._path = folder
-        self._totals = Totals()
+        self._verdicts = RunVerdicts()
         self._got_request = False
         self._folder: ReportFolder | None = None
         self._worker = ThreadPoolExecutor(1, "report")
@@ -118,7 +125,8 @@ class Judge:
         """Write and print that there is no result, and why."""
         self._reports.not_run(message)
         if self._path is not None:
-            write_why_not(self._path, message)
+            with suppress(CannotStart):
+                begin_folder(self._path, message)
         if self._tapes is not None:
             self._tapes.not_run()
 
@@ -129,7 +137,6 @@ class Judge:
             self._tapes.replayer = running.app.replayer
         self._scenario, self._seed = scenario, running.sandbox.seed
         self._began = datetime.now().astimezone().isoformat(timespec="seconds")
-        self._lives, self._audited = Lives(), Lives()
         if self._path is not None:
             self._folder = ReportFolder(self._path, running.app.sandboxes, running.url)
         running.app.sandboxes.on_ended = self._add
@@ -138,13 +145,13 @@ class Judge:
         """Judge and write a sandbox in a worker thread, since this takes seconds for thousands of payments. The worker
         reads a frozen copy, which has the final state."""
         self._got_request |= live.life_journal.last_n > 0
-        label = self._lives.label(live, ending)
+        label = self._verdicts.label(live, ending)
         is_judged = self._folder is not None or live.counters.expected or self._audits
         if not is_judged and self._tapes is None:
             return
         life, ended = live.frozen_copy(), live.clock.now()
         masks = self._folder.masks(life) if self._folder is not None else {}
-        while self._waiting and (self._waiting[0].done() or len(self._waiting) >= WAITING_MAX):
+        if len(self._waiting) >= WAITING_MAX:
             self._waiting.popleft().result()
         self._waiting.append(self._worker.submit(self._add_life, life, ended, ending, label, masks))
 
@@ -153,19 +160,21 @@ class Judge:
     ) -> None:
         if self._tapes is not None:
             self._tapes.add(life, ended, ending)
-        found = self._lives.add(life, label)
-        cases = expectation_cases(found, life.secrets)
+        found = verdicts(life) if life.counters.expected else []
+        suite = without_secrets(Suite(label, tuple(map(expectation_case, found))), life.secrets)
+        self._verdicts.expected += [suite] if found else []
+        cases = suite.cases
         is_asked = self._audits and life.life_journal.last_n > 0
         audit = audit_of(life) if is_asked or self._folder is not None else {}
         if is_asked and not life.spec.is_audited:
-            self._totals.passed_over += 1
+            self._verdicts.passed_over += 1
         elif is_asked:
-            audited = without_secrets(audit_cases(audit["obligations"]), life.secrets)
-            self._totals.add(audited, has_reached_endpoint=life.counters.has_reached_endpoint)
-            self._audited.add_cases(life, f"{label}, audit", audited)
-            cases += tuple(one for one in audited if one.message)
+            audited = Suite(f"{label}, audit", tuple(audit_cases(audit["obligations"])))
+            audited = without_secrets(audited, life.secrets)
+            self._verdicts.add_audit(audited, has_reached_endpoint=life.counters.has_reached_endpoint)
+            cases += tuple(one for one in audited.cases if one.message)
         if self._folder is not None:
-            self._folder.add(life, label, found, cases, audit, masks)
+            self._folder.add(life, Suite(label, cases), found, audit, masks)
 
     def exit_code(self, status: int) -> int:
         """Judge the remaining sandboxes, which are idle by now, and write all reports. Return our exit code for the
@@ -177,21 +186,16 @@ class Judge:
             self._waiting.popleft().result()
         if not self._got_request and not self._audits and (hint := proxy_hint(os.environ)):
             notify(f"no sandbox got a request;{hint}")
-        of_nothing = self._totals.of_nothing if self._audits else []
-        suites = self._lives.suites(sandboxes.secrets) + self._audited.suites(sandboxes.secrets) + of_nothing
+        nothing_audited = self._verdicts.nothing_audited if self._audits else []
+        suites = self._verdicts.suites(sandboxes.secrets) + nothing_audited
         is_written = self._write_reports(suites, RunFacts(status, self._scenario, self._seed, self._began))
         if self._reports.is_text:
             _print(suites)
-        if self._audits and not of_nothing:
-            notify(f"audit: {self._totals.text}")
+        if self._audits and not nothing_audited:
+            notify(f"audit: {self._verdicts.audit}")
         self._reports.show(suites, is_after_others=True)
         if self._tapes is not None:
-            self._tapes.end()
-            for lacking in self._tapes.left_out:
-                notify(f"the tape of {lacking}")
-            if self._tapes.error:
-                notify(self._tapes.error)
-            is_written = is_written and not self._tapes.error
+            is_written = self._tapes.end() and is_written
         if status:
             return status
         return UNWRITABLE if not is_written else 0 if all(suite.ok for suite in suites) else 1
@@ -201,17 +205,11 @@ class Judge:
         is_written = self._reports.write(suites, run)
         if self._folder is None:
             return is_written
-        self._folder.end(_verdict(self._lives, run, f"audit: {self._totals.text}" if self._audits else ""))
+        audit = f"audit: {self._verdicts.audit}; " if self._audits else ""
+        about = f"scenario {run.scenario}, seed {run.seed}, {run.began}"
+        self._folder.end(f"{self._verdicts.expectations}; {audit}the command exited with {run.command_exit}; {about}")
         notify(self._folder.error or f"report: {self._path}/index.html")
         return is_written and not self._folder.error
-
-
-def _verdict(lives: Lives, run: RunFacts, audit: str) -> str:
-    """Return the result of a run in a line. `audit` is the result of the audit, if it ran."""
-    unmet = f"{lives.unmet} of {lives.total} expectations not met" if lives.unmet else ""
-    met = f"all {lives.total} expectations met" if lives.total else "nothing was expected"
-    about = f"scenario {run.scenario}, seed {run.seed}, {run.began}"
-    return "; ".join(filter(None, (unmet or met, audit, f"the command exited with {run.command_exit}", about)))
 
 
 def _print(suites: Sequence[Suite]) -> None:
@@ -225,3 +223,33 @@ def _print(suites: Sequence[Suite]) -> None:
         notify(f"{'warning' if case.ok else 'not as expected'}: {name}: {place}{case.message}")
         for line in case.details:
             notify(f"  {line}")
+
+
+def expectation_case(one: Verdict) -> ReportCase:
+    """Return a verdict as a case."""
+    place = one.expectation.place
+    place = place if place and place.file != BODY else None  # not a file that can be opened
+    details = [f"nearest: {line}" for line in one.nearest] + [f"pending: {line}" for line in one.pending]
+    return ReportCase(
+        name=one.expectation.name,
+        ok=one.ok,
+        message=one.message,
+        details=tuple(details),
+        code="expectation",
+        file=place.file if place else "",
+        line=place.line if place else 0,
+    )
+
+
+def without_secrets(suite: Suite, secrets: tuple[Secrets, ...]) -> Suite:
+    """Return a suite with redacted texts."""
+    cases = [
+        replace(
+            one,
+            name=redact(one.name, secrets),
+            message=redact(one.message, secrets),
+            details=tuple(redact(line, secrets) for line in one.details),
+        )
+        for one in suite.cases
+    ]
+    return Suite(redact(suite.name, secrets), tuple(cases))
