@@ -69,14 +69,12 @@ def call_command(bearer: str | None, header: dict[str, str], include: bool, json
     """Send one signed request and print the response.
 
     The body goes to stdout, indented on a terminal; the status and the simulator's headers (X-Sim-*) go to stderr.
-    With --json, stdout has one object. Without flags, the request goes to the default sandbox on port 8080, with the
-    default credentials; under exec, it goes to the simulator of exec. --url may name a sandbox, such as
-    http://127.0.0.1:8080/s/mine. Control characters in a response are escaped, in JSON without changing its meaning.
-    Exit code 1 means that the response was an error, 3 that no response came.
+    Without flags, the request goes to the default sandbox on port 8080, with the default credentials; under exec, to
+    the simulator of exec. Control characters in a response are escaped. Exit code 1 means that the response was an
+    error, 3 that no response came.
 
     \b
     Examples:
-      reseller-sim call GET /v2/balance
       reseller-sim call POST /v2/topup -d '{"refid":"r1","product":"RELOAD","account":"0123456789","amount":10}'
       reseller-sim call GET '/v2/catalog?is_active=true' -H 'X-Api-Version: 2026-09-16' | jq .products
     """
@@ -139,13 +137,11 @@ def _print_body(body: bytes) -> None:
 def sign_command(json: bool, **asked: Any) -> None:
     """Print a request's canonical string, headers and curl command.
 
-    The request is not sent. Compare the canonical string with your client's: it is
-    v1:<timestamp>:<nonce>:<METHOD>:<query>:<hash of the body>, without the path. The curl command comes last, on
-    its own line; it is valid for 5 minutes and a single use.
+    The request is not sent. Compare the canonical string with your client's. The curl command comes last, on its own
+    line; it is valid for 5 minutes and a single use.
 
     \b
     Examples:
-      reseller-sim sign GET '/v2/catalog?include_inactive=true'
       reseller-sim sign POST /v2/topup -d @payment.json --key KEY --secret SECRET
       reseller-sim sign GET /v2/balance | tail -n 1 | sh
     """

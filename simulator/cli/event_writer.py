@@ -1,8 +1,8 @@
 """LineWriter of the events of `serve` to a stream that may be slow or closed.
 
-The event loop renders the events at the end of each turn, and a daemon thread writes them. When the thread has a
-backlog, rendering pauses: events stay in their logs, and a line reports how many were evicted meanwhile. With a data
-folder a line is written after its events are committed, as an answer is.
+The event loop renders the events at the end of each turn, and a daemon thread writes them. Rendering pauses while the
+thread writes: events stay in their logs, and a line reports how many were evicted meanwhile. With a data folder a line
+is written after its events are committed, as an answer is.
 """
 
 import asyncio
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 SHOWN = frozenset({"request", "status", "callback", "webhook"})
-WAITING_BYTES_MAX = 256 * 1024
 LAST_LINES_S = 0.2
 """The time that a stopping server waits until its last lines are written."""
 
@@ -42,22 +41,18 @@ class LineWriter:
         self._file = stream.fileno()
         self._tell = tell
         self._queue: SimpleQueue[bytes] = SimpleQueue()
-        self._lock = threading.Lock()
-        self._waiting = 0
         self._loop = asyncio.get_running_loop()
         self.has_room = asyncio.Event()
         self.has_room.set()
         self.is_idle = threading.Event()
+        self.is_idle.set()
         self.is_broken = False
         threading.Thread(target=self._run, name="lines", daemon=True).start()
 
     def write(self, data: bytes) -> None:
-        """Queue the data."""
-        with self._lock:
-            self._waiting += len(data)
-            self.is_idle.clear()
-            if self._waiting >= WAITING_BYTES_MAX:
-                self.has_room.clear()
+        """Queue the data. There is room for more when it is written."""
+        self.has_room.clear()
+        self.is_idle.clear()
         self._queue.put(data)
 
     def _run(self) -> None:
@@ -68,12 +63,8 @@ class LineWriter:
             except OSError as error:
                 self.is_broken = True
                 self._tell(f"{error.strerror}: no more lines are written; the server continues without them")
-            with self._lock:
-                self._waiting -= len(data)
-                if not self._waiting:
-                    self.is_idle.set()
-                may_go_on = not self.has_room.is_set() and (self._waiting < WAITING_BYTES_MAX or self.is_broken)
-            if may_go_on and not self._loop.is_closed():
+            self.is_idle.set()
+            if not self._loop.is_closed():
                 self._loop.call_soon_threadsafe(self.has_room.set)
 
     def _write(self, data: bytes) -> None:
@@ -104,7 +95,7 @@ class EventWriter:
         """Show the remaining events, since the server is about to stop. Events are dropped if the reader is slow, or if
         the data folder failed to store them."""
         is_kept = self._gate is None or self._gate.failure is None
-        if is_kept and self._writer.has_room.is_set() and not self._task.done():
+        if is_kept and not self._task.done() and self._writer.is_idle.wait(LAST_LINES_S):
             self._sandboxes.events.wake()  # events of the last milliseconds may still wait for their readers
             self._rendered += self._lines_of(self._reader.take())
             self._write()

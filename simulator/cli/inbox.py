@@ -80,9 +80,7 @@ def inbox_command(
 
     \b
     Examples:
-      reseller-sim inbox
       reseller-sim inbox callbacks --wait-for 2
-      reseller-sim inbox callbacks --reply 500,500,200
       reseller-sim inbox callbacks --json | jq '.items[].json.data.status'
     """
     path = f"/inbox/{path_part(name)}"
@@ -169,9 +167,7 @@ def trigger_command(
     \b
     Examples:
       reseller-sim trigger balance.added --amount 250
-      reseller-sim trigger product.updated RELOAD
       reseller-sim trigger callback order-1
-      reseller-sim trigger probes
     """
     if not about and event in WHAT:
         raise wrong_usage(f"{event} needs {WHAT[event]}")

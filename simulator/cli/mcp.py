@@ -37,16 +37,13 @@ def mcp_command(
     """Serve the simulator to an assistant (Model Context Protocol).
 
     A host, such as an editor, starts this command and speaks the protocol with it on stdin and stdout. The command
-    starts its own simulator, which ends with it. With --url, the tools use a running simulator with the rights of
-    --token; a read-only token gives only the tools that read. Needs the extra `mcp`. Exit code 3 means that the
-    simulator did not start.
+    starts its own simulator, or with --url uses a running one, with the rights of --token. Needs the extra `mcp`. Exit
+    code 3 means that the simulator did not start.
 
     \b
     Examples:
       reseller-sim mcp --config
-      reseller-sim mcp --scenario bad-day
       reseller-sim mcp --url http://127.0.0.1:8080
-      reseller-sim mcp --allow-commands --config
     """
     if url is not None and scenario is not None:
         raise wrong_usage("--scenario is for a simulator that is started, --url for a running one: give one of them")

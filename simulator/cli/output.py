@@ -22,7 +22,7 @@ from simulator.shortened import whole_line
 _UNSAFE = (
     r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # C0, DEL, C1
     r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # the direction of writing
-    r"\u2028\u2029\ud800-\udfff"  # line separators, surrogates
+    r"\u2028\u2029\ud800-\udfff\ufffe\uffff"  # line separators, surrogates, and what no XML may have
 )
 _IN_TEXT = re.compile(rf"[{_UNSAFE}]|\r(?!\n)")
 CELL_CHARS_MAX = 40

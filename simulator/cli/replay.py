@@ -37,6 +37,7 @@ from simulator.scenario.reading.nodes import ScenarioError
 from simulator.shortened import whole_line
 
 Until = int | Times | None
+UNPLAYABLE = (AssertionError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
 
 
 def _until(text: str) -> Until:
@@ -76,20 +77,14 @@ def replay_command(
     """Rebuild a sandbox from its tape, and print what differs.
 
     TAPE is a file of `exec --tape` or of the control API. The verb plays every input, and compares each answer,
-    callback, webhook and journal entry with the tape, byte for byte. The exit code is 0 when everything is equal; 1
-    when something differs, with the first difference printed, or when the file is incomplete; 3 when the file cannot be
-    read, or has no such sandbox, life or moment.
-
-    With --serve, serve the sandbox from the end of the tape, or from --until: a running clock continues, and
-    interrupted attempts are repeated. The other flags are as for `serve`.
+    callback, webhook and journal entry with the tape, byte for byte. With --serve, it serves the sandbox afterwards;
+    the other flags are as for `serve`. Exit code 1 means that something differs or the file is incomplete, 3 that the
+    file cannot be read, or has no such sandbox, life or moment.
 
     \b
     Examples:
-      reseller-sim replay failed.tape
       reseller-sim replay failed.tape --list | grep order-1
       reseller-sim replay failed.tape --until 40 --serve
-      reseller-sim replay failed.tape --life 1 --until 40
-      reseller-sim replay failed.tape --sandbox sb-1 --until 2026-11-21T12:00:05+08:00
     """
     if lists and (serve or until is not None):
         raise wrong_usage("--list plays nothing: leave --until and --serve out")
@@ -129,17 +124,11 @@ def _playing(file: TapeFile, life: TapeLife) -> Iterator[None]:
     """Raise `CannotStart` for a tape that cannot be played, because it was written by hand or by another version."""
     try:
         yield
-    except ScenarioError as error:
-        first, *others = error.problems
-        more, version = f", and {len(others)} more" if others else "", life.tape.head.version
+    except (ScenarioError, DomainError, *UNPLAYABLE) as error:
+        version = life.tape.head.version
         do = ANEW if version == __version__ else f"reseller-sim {version} wrote it: replay it with that"
-        problem = f"{first.path or first.source}: {first.code}: {first.message}{more}"
-        raise file.refusal(f"{life}: the tape's scenario is not accepted: {problem}; {do}") from None
-    except DomainError as error:
-        raise file.refusal(f"{life}: it cannot be played ({error.message}): {ANEW}") from None
-    except (AssertionError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
-        text = f"it cannot be played ({type(error).__name__}: {error})"
-        raise file.refusal(f"{life}: {text}: {ANEW}") from None
+        why = error.problems[0] if isinstance(error, ScenarioError) else error
+        raise file.refusal(f"{life}: it cannot be played ({type(error).__name__}: {why}): {do}") from None
 
 
 def _replay(file: TapeFile, life: TapeLife, until: Until) -> bool:

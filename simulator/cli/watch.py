@@ -3,7 +3,6 @@
 import json as json_module
 import sys
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final
@@ -18,7 +17,9 @@ from simulator.cli.flags import json_flag, own_option, watching_flags
 from simulator.cli.output import is_coloured, printable_json
 from simulator.cli.usage import titled, verb, wrong_usage
 from simulator.cli.values import Span
+from simulator.domain.model.transactions import Status
 from simulator.shortened import shortened, whole_line
+from simulator.wire.payments import STATUS_NAMES
 
 _PLURALS = {"status": "statuses", "entry": "entries"}
 CHOICES = {"callbacks": "callback", "webhooks": "webhook"}
@@ -75,9 +76,7 @@ def tail_command(refid: str | None, only: str | None, history: bool, json: bool,
 
     \b
     Examples:
-      reseller-sim tail
       reseller-sim tail --sandbox mine --only callbacks,webhooks
-      reseller-sim tail --refid order-17 --history
       reseller-sim tail --json | jq 'select(.kind == "request" and .status >= 400)'
     """
 
@@ -108,15 +107,13 @@ def listen_command(
 ) -> None:
     """Forward callbacks and webhooks to an address of yours.
 
-    Forward each attempt of a running simulator, in order, with the same method, query, headers and body, to the
-    path of --forward-to, or to its own path. The verb prints your answer. It does not change the simulator, where
-    the scenario's receiver, such as an inbox, has already answered. Ends with Ctrl-C (exit code 130), when the
-    sandbox is deleted (0), or when the simulator is gone (3).
+    Forward each attempt with the same method, query, headers and body to the path of --forward-to, or to its own path,
+    and print your answer. The simulator is not changed: the scenario's receiver has already answered. Ends with Ctrl-C
+    (exit code 130), when the sandbox is deleted (0), or when the simulator is gone (3).
 
     \b
     Examples:
       reseller-sim listen --forward-to http://localhost:3000/callbacks
-      reseller-sim listen --forward-to http://localhost:3000/hooks --only webhooks
       reseller-sim listen --forward-to https://localhost:3000 --ca localhost.pem
     """
     advice = "; name its file, or its authority's, with --ca, or accept any certificate with --insecure"
@@ -256,15 +253,10 @@ def _named(name: str, value: str) -> str:
 
 
 def _colour(status: str) -> str:
-    return _colours().get(status, "yellow")
+    return _COLOURS.get(status, "yellow")
 
 
-@cache
-def _colours() -> dict[str, str]:
-    """Return the colours of final statuses, of payments and of deliveries."""
-    from simulator.domain.model.transactions import Status
-    from simulator.wire.payments import STATUS_NAMES
-
-    good = (STATUS_NAMES[Status.SUCCESSFUL], "delivered", "success")
-    bad = (STATUS_NAMES[Status.FAILED], STATUS_NAMES[Status.REFUNDED], "failed")
-    return dict.fromkeys(good, "green") | dict.fromkeys(bad, "red")
+_SUCCESSES: Final = (STATUS_NAMES[Status.SUCCESSFUL], "delivered", "success")
+_FAILURES: Final = (STATUS_NAMES[Status.FAILED], STATUS_NAMES[Status.REFUNDED], "failed")
+_COLOURS: Final = dict.fromkeys(_SUCCESSES, "green") | dict.fromkeys(_FAILURES, "red")
+"""The colours of final statuses, of payments and of deliveries."""

@@ -95,7 +95,7 @@ def _decoded(wanted: dict[str, Any], name: str) -> bytes:
         raise InvalidInput(f"{name} must be Base64", name) from None
 
 
-class _GivenKey(NamedTuple):
+class GivenKey(NamedTuple):
     """A key with a secret that was given for it."""
 
     secret_bytes: bytes
@@ -109,7 +109,7 @@ class _Asked(NamedTuple):
     headers: dict[bytes, bytes]
     key: str
     named: tuple[Reseller, ApiKey] | None
-    held: _GivenKey | ApiKey | None
+    held: GivenKey | ApiKey | None
 
 
 async def explain(request: Request, live: LiveSandbox) -> Response:
@@ -124,7 +124,7 @@ async def explain(request: Request, live: LiveSandbox) -> Response:
     key = headers.get(names.API_KEY, b"").decode("latin-1")
     named = live.core.state.keys.get(key)
     known = None if named is None else named[1]
-    asked = _Asked(given, headers, key, named, known if given.secret is None else _GivenKey(given.secret))
+    asked = _Asked(given, headers, key, named, known if given.secret is None else GivenKey(given.secret))
     shown = _described(live, asked, hashed, sandboxes_of(request).mask_of(live), base_url(request))
     if key:
         return reply(shown | await _judged(live, asked))

@@ -309,7 +309,7 @@ def test_a_refused_scenario_is_attributed_to_the_tape(
     for more in ((), ("--serve", "--port", "0")):
         done = replay(file, *more)
         assert (done.exit_code, done.stdout) == (3, "")
-        assert f"{file}: default: the tape's scenario is not accepted: surprise: unknown_key: " in done.stderr
+        assert f"{file}: default: it cannot be played (ScenarioError: surprise: unknown_key " in done.stderr
         assert do in done.stderr
 
 

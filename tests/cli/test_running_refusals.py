@@ -155,7 +155,7 @@ def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
         (("deposit", "0"), "500 or 19.90"),
         (("deposit", "٥"), "500 or 19.90"),
         (("deposit", "1" * 16), "500 or 19.90"),
-        (("requests", "--last", "2"), "write --limit 2"),
+        (("requests", "--last", "2"), "--limit 2 prints the latest 2"),
         (("requests", "--status", "nope"), "2xx, 500-599, >=400 or !404"),
         (("requests", "--status", "700"), "2xx, 500-599, >=400 or !404"),
         (("requests", "--status", "500-400"), "2xx, 500-599, >=400 or !404"),

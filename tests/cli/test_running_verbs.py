@@ -177,19 +177,6 @@ def test_a_story_of_a_refused_payment_says_which_request_was_refused_and_why(ask
             assert line.endswith(f": no payment was made; request 3 with this refid was refused: {why}")
 
 
-def test_a_story_of_a_payment_whose_request_is_held_says_where(asking: Asking) -> None:
-    asking.json("rule", "add", "faults", "{when: {path: /v2/topup}, then: {hold: topup}}")
-    with ThreadPoolExecutor() as threads:
-        paid = threads.submit(asking.pay, "order-1")
-        ask(f"{asking.url}/_sim/sandboxes/{asking.sandbox}/holds?name=topup&wait_for=1&timeout=30")
-        line = refusal(asking.verb("story", "order-1"), 1)
-        asking.verb("hold", "release", "topup")
-        paid.result()
-    said = ": no payment was made yet: request POST /v2/topup is held in 'topup', which `reseller-sim hold` releases"
-    assert line.endswith(said)
-    assert asking.json("story", "order-1")["status"] == "Accepted"
-
-
 @pytest.mark.usefixtures("terminal")
 def test_a_request_without_an_answer_says_so_and_names_rule_and_fault(asking: Asking) -> None:
     asking.verb("rule", "add", "faults", "--path", "/v2/topup", "--disconnect", "--after-commit", "--name", "cut")
