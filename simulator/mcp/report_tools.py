@@ -74,10 +74,7 @@ def payment_story(simulator: Simulator, sandbox: str, refid: str) -> ToolAnswer:
     return ToolAnswer(f"The payment is {story.status}.", {"status": story.status}, story.lines, data)
 
 
-UNSENT: Final = members("explain-request", "method", "path", "headers", "body", "curl", "secret", "canonical")
-
-
-@tool({"n": N} | UNSENT, of_full_tokens=UNSENT)
+@tool({"n": N} | members("explain-request", "method", "path", "headers", "body", "curl", "secret", "canonical"))
 def explain_signature(simulator: Simulator, sandbox: str, n: int | None = None, **request: Any) -> ToolAnswer:
     """Say why the signature of a request is refused, and how to correct it. Pass `n` for a request that was received;
     otherwise the request as the client sends it, as method, path, headers and body, or as curl, which is not sent."""

@@ -15,7 +15,6 @@ from reseller_sim.asynchronous import in_thread
 from simulator import __version__
 from simulator.domain.model.likeness import nearest
 from simulator.mcp import pages, report_tools, sandbox_tools
-from simulator.mcp.exploration import explore_command
 from simulator.mcp.tools import DATA, Tool, ToolAnswer, rendered
 
 TOOLS: Final = tuple(
@@ -41,7 +40,7 @@ class Assistant:
         self._simulator = simulator
         self._sandbox = sandbox
         self._is_own = is_own
-        self._tools = {one.name: one for one in (*TOOLS, *([explore_command] if may_run_commands else []))}
+        self._tools = {one.name: one for one in TOOLS if may_run_commands or one is not sandbox_tools.explore_command}
 
     def server(self) -> Server[Any]:
         """Return an MCP server with these tools, resources and prompts."""
@@ -59,10 +58,9 @@ class Assistant:
 
     async def _list_tools(self, context: Context, params: Page) -> types.ListToolsResult:
         tools = []
-        permitted = await self._permitted()
-        for one in permitted.values():
+        for one in (await self._permitted()).values():
             hints = types.ToolAnnotations(read_only_hint=not one.changes, destructive_hint=one.name in DELETING)
-            schema = one.input_schema if permitted is self._tools else one.reading_schema
+            schema = one.input_schema
             tools.append(types.Tool(name=one.name, description=one.description, input_schema=schema, annotations=hints))
         return types.ListToolsResult(tools=tools)
 

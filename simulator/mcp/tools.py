@@ -5,7 +5,7 @@ outside are marked as data: their lines begin with │, and in the structured co
 """
 
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from reseller_sim import Simulator
@@ -51,12 +51,9 @@ def rendered(answer: ToolAnswer) -> tuple[str, dict[str, Any]]:
 
 class Tool:
     """A function as a tool: its name, its docstring, and `input_schema`. `call` passes the parameters `simulator` and
-    `sandbox` if the function has them. A token that may only read does not permit a tool that `changes` something, and
-    the members in `reading_schema` of others."""
+    `sandbox` if the function has them. A token that may only read does not permit a tool that `changes` something."""
 
-    def __init__(
-        self, function: Callable[..., Any], properties: Schema, *, changes: bool, of_full_tokens: Collection[str] = ()
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], properties: Schema, *, changes: bool) -> None:
         parameters = inspect.signature(function).parameters
         self._function = function
         self._is_async = inspect.iscoroutinefunction(function)
@@ -76,8 +73,6 @@ class Tool:
         }
         self._validator = Validator(schema)
         self.input_schema: Schema = published(schema)
-        readable = {name: one for name, one in self.input_schema["properties"].items() if name not in of_full_tokens}
-        self.reading_schema: Schema = self.input_schema | {"properties": readable}
 
     async def call(self, simulator: Simulator, sandbox: str, arguments: Mapping[str, Any]) -> ToolAnswer:
         """Call it. Raises `ValueError` for wrong arguments, and what the client raises."""
@@ -90,11 +85,9 @@ class Tool:
         return answer
 
 
-def tool(
-    properties: Schema | None = None, *, changes: bool = False, of_full_tokens: Collection[str] = ()
-) -> Callable[[Callable[..., Any]], Tool]:
-    """Make a tool of a function. Tokens that may only read cannot pass the members `of_full_tokens`."""
-    return lambda function: Tool(function, properties or {}, changes=changes, of_full_tokens=of_full_tokens)
+def tool(properties: Schema | None = None, *, changes: bool = False) -> Callable[[Callable[..., Any]], Tool]:
+    """Make a tool of a function."""
+    return lambda function: Tool(function, properties or {}, changes=changes)
 
 
 def members(name: str, *wanted: str) -> Schema:
