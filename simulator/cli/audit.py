@@ -16,7 +16,7 @@ NOT_EXERCISED = "not exercised"
 WHERE_TO_SEND = "does your client send to RESELLER_BASE_URL, and to the paths of the service?"
 
 
-@verb("audit")
+@verb("audit", "--sandbox mine --junit audit.xml", "--json | jq '.obligations[] | select(.state == \"violated\")'")
 @asking_flags
 @own_option("--all", "-a", "all_of_them", is_flag=True, help="List obligations that were not exercised, too.")
 @file_option("--junit", "junit_file", help="Write the result to this file as JUnit XML, too.")
@@ -28,11 +28,6 @@ def audit_command(control: Control, json: bool, all_of_them: bool, junit_file: P
     about it. On a terminal, violations come first, and obligations that were not exercised are only counted. Exit code
     1 means that an obligation is violated, or that no request reached an endpoint and nothing was judged; 3 that no
     simulator answered.
-
-    \b
-    Examples:
-      reseller-sim audit --sandbox mine --junit audit.xml
-      reseller-sim audit --json | jq '.obligations[] | select(.state == "violated")'
     """
     made = control.ask("GET", "/audit")
     unseen = _unseen(control, made)
@@ -114,18 +109,13 @@ def audit_cases(rows: Iterable[Mapping[str, Any]]) -> Iterator[ReportCase]:
         )
 
 
-@verb("expectations")
+@verb("expectations", "", "--json | jq '.expectations[] | select(.ok | not) | .message'")
 @asking_flags
 def expectations_command(control: Control, json: bool) -> int:
     """Check whether a scenario's expectations are met.
 
     Evaluate the scenario's `expect` now, since the start of the sandbox or its last reset. An expectation that is
     not met has the nearest result and what is still pending. Exit code 1 means that an expectation is not met.
-
-    \b
-    Examples:
-      reseller-sim expectations
-      reseller-sim expectations --json | jq '.expectations[] | select(.ok | not) | .message'
     """
     answer = control.ask("GET", "/expectations")
     if json:

@@ -46,7 +46,11 @@ def _headers(texts: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-@verb("call")
+@verb(
+    "call",
+    'POST /v2/topup -d \'{"refid":"r1","product":"RELOAD","account":"0123456789","amount":10}\'',
+    "GET '/v2/catalog?is_active=true' -H 'X-Api-Version: 2026-09-16' | jq .products",
+)
 @request_flags
 @option(
     "--bearer",
@@ -72,11 +76,6 @@ def call_command(bearer: str | None, header: dict[str, str], include: bool, json
     Without flags, the request goes to the default sandbox on port 8080, with the default credentials; under exec, to
     the simulator of exec. Control characters in a response are escaped. Exit code 1 means that the response was an
     error, 3 that no response came.
-
-    \b
-    Examples:
-      reseller-sim call POST /v2/topup -d '{"refid":"r1","product":"RELOAD","account":"0123456789","amount":10}'
-      reseller-sim call GET '/v2/catalog?is_active=true' -H 'X-Api-Version: 2026-09-16' | jq .products
     """
     request = signed_request(**asked)
     if bearer is not None:
@@ -129,7 +128,7 @@ def _print_body(body: bytes) -> None:
     stdout.flush()
 
 
-@verb("sign")
+@verb("sign", "POST /v2/topup -d @payment.json --key KEY --secret SECRET", "GET /v2/balance | tail -n 1 | sh")
 @request_flags
 @option("--timestamp", type=Whole(0), help="X-Timestamp in Unix seconds; by default now.")
 @option("--nonce", metavar="TEXT", help="X-Nonce; by default a new one.")
@@ -139,11 +138,6 @@ def sign_command(json: bool, **asked: Any) -> None:
 
     The request is not sent. Compare the canonical string with your client's. The curl command comes last, on its own
     line; it is valid for 5 minutes and a single use.
-
-    \b
-    Examples:
-      reseller-sim sign POST /v2/topup -d @payment.json --key KEY --secret SECRET
-      reseller-sim sign GET /v2/balance | tail -n 1 | sh
     """
     request = signed_request(**asked)
     curl = curl_command(request.method, request.url, request.headers, request.body)

@@ -47,7 +47,11 @@ def _only(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-@verb("conform")
+@verb(
+    "conform",
+    "--base-url https://staging.example.com --key KEY --secret SECRET --junit conform.xml",
+    "--allow-payments --pay RELOAD:0123456789:10 --spend-at-most 30",
+)
 @option("--base-url", metavar="URL", envvar=URL_VARIABLES, help=f"The service's address.  [default: {DEFAULT_URL}]")
 @option("--key", metavar="KEY", help="The API key.  [default: the default scenario's]")
 @option("--secret", metavar="SECRET", help="The secret of the key, in Base64.  [default: the default scenario's]")
@@ -132,11 +136,6 @@ def conform_command(
     DIFFERS with the expected and the actual value; or - with the reason why the check was not exercised. Then it
     prints the choices of the service where the specification is silent, as a block for a scenario. Redirects are not
     followed. Exit code 1 means that a check departs, 3 that the service did not answer, or refused the key.
-
-    \b
-    Examples:
-      reseller-sim conform --base-url https://staging.example.com --key KEY --secret SECRET --junit conform.xml
-      reseller-sim conform --allow-payments --pay RELOAD:0123456789:10 --spend-at-most 30
     """
     if is_list:
         echo(names())
@@ -213,7 +212,11 @@ def _account_numbers(texts: tuple[str, ...]) -> dict[str, list[str]]:
     return found
 
 
-@verb("import")
+@verb(
+    "import",
+    "--base-url https://staging.example.com > mine.yaml",
+    "--base-url https://staging.example.com --account DATA=0123456789 > mine.yaml",
+)
 @option("--base-url", metavar="URL", required=True, help="The service's address, such as https://staging.example.com.")
 @option("--key", metavar="KEY", required=True, help="The API key of the account.")
 @option(
@@ -263,11 +266,6 @@ def import_command(
     secret is written; the scenario has a test key of its own. After an interruption, run the command again to
     continue. Exit code 1 means that the service refused, 3 that it did not answer, or that --requests
     were not enough.
-
-    \b
-    Examples:
-      reseller-sim import --base-url https://staging.example.com > mine.yaml
-      reseller-sim import --base-url https://staging.example.com --account DATA=0123456789 > mine.yaml
     """
     credentials = Credentials(key, secret)
     mask = masking(credentials)

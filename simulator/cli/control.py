@@ -22,6 +22,7 @@ DEFAULT_URL = f"http://{LOOPBACK}:{DEFAULT_PORT}"
 TIMEOUT_S = 60.0
 LOCKED = (401, 403)
 NO_SANDBOX = "unknown_sandbox"
+NO_PATH = "unknown_path"
 NOT_READY = ("starting", "rebuilding", "draining", "stopping")
 PROBLEMS_MAX = 3
 OK = 200

@@ -54,7 +54,11 @@ def _read_time(text: str) -> float:
         raise ValueError(f"{values.shown(text)} is {what}") from None
 
 
-@verb("explain")
+@verb(
+    "explain",
+    "--last --string @signed.txt",
+    "-- curl -X POST http://127.0.0.1:8080/v2/topup -H 'X-Api-Key: ...' -d @body.json",
+)
 @click.argument("words", nargs=-1, metavar="METHOD PATH | N | -- curl ... | -")
 @own_option("--header", "-H", metavar="'NAME: VALUE'", multiple=True, help="A header of the request.")
 @own_option(
@@ -102,11 +106,6 @@ def explain_command(
     compares this with the string that your client signed. Without --secret, it uses the secret that the running
     simulator or the default scenario has for the key. Exit code 0 means that the signature is right, 1 that it is
     wrong, 3 that no simulator answered.
-
-    \b
-    Examples:
-      reseller-sim explain --last --string @signed.txt
-      reseller-sim explain -- curl -X POST http://127.0.0.1:8080/v2/topup -H 'X-Api-Key: ...' -d @body.json
     """
     named = values.number_of(words[0]) if len(words) == 1 else None
     if last and words:

@@ -87,7 +87,12 @@ class CommandOrProof(WithCommand):
         return super().parse_args(ctx, args)
 
 
-@verb("explore", cls=CommandOrProof)
+@verb(
+    "explore",
+    "mine.yaml --clock x100 --minutes 30 -- npm test",
+    "--prove explored/01-callback.yaml --before 'python old.py' --after 'python new.py'",
+    cls=CommandOrProof,
+)
 @server_flags(port=0, port_variable=False)
 @own_option(
     "--minutes",
@@ -165,11 +170,6 @@ def explore_command(
 
     The exit code is 0 when COMMAND survived everything, 1 when there is a finding, 3 when the baseline fails, sends no
     request or cannot be run. Ctrl-C and SIGTERM stop the verb, with exit codes 130 and 143; --resume continues.
-
-    \b
-    Examples:
-      reseller-sim explore mine.yaml --clock x100 --minutes 30 -- npm test
-      reseller-sim explore --prove explored/01-callback.yaml --before 'python old.py' --after 'python new.py'
     """
     if prove is not None or before is not None or after is not None:
         if prove is None or not before or not after or ctx.obj:
@@ -234,7 +234,12 @@ def _campaign(flags: ServerFlags, reports: Reports, wanted: Wanted) -> Explorati
     return report
 
 
-@verb("prove", cls=WithCommand)
+@verb(
+    "prove",
+    "explored/01-callback.yaml -- npm test",
+    "explored/01-callback.yaml --times 10 -- python shop.py",
+    cls=WithCommand,
+)
 @click.argument("finding", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @own_option("--times", type=Whole(1, 100), default=TIMES, help="The number of runs.")
 @own_option("--timeout", type=Span(0.1), help="End a run that takes longer than this; the run counts as hung.")
@@ -253,11 +258,6 @@ def prove_command(
     COMMAND runs once without the faults of the finding, and must succeed. Then it runs --times times with them: `green`
     means that it survives every run, `red` that it fails in every run, `flaky` that it fails in some. The exit code is
     0 for green, 1 for red, 2 for flaky, 3 when no fault was used, or when COMMAND fails without faults.
-
-    \b
-    Examples:
-      reseller-sim prove explored/01-callback.yaml -- npm test
-      reseller-sim prove explored/01-callback.yaml --times 10 -- python shop.py
     """
     proof = play_finding(finding, tuple(ctx.obj), restart or (), times, timeout)
     echo(whole_line(f"{proof.colour}: {', '.join(filter(None, (proof.count, proof.why)))}"))

@@ -44,7 +44,7 @@ def _replies(text: str) -> list[dict[str, Any]]:
     return replies
 
 
-@verb("inbox")
+@verb("inbox", "callbacks --wait-for 2", "callbacks --json | jq '.items[].json.data.status'")
 @click.argument("name", default="callbacks", shell_complete=completion.inboxes)
 @own_option("--wait-for", type=Whole(1, SHOWN_MAX), help="Wait until the inbox has N messages.")
 @own_option(
@@ -77,11 +77,6 @@ def inbox_command(
 
     An inbox is a receiver inside the sandbox: the callback URL `inbox:NAME` leads to it. The default NAME is
     `callbacks`, the receiver of the default scenario. Exit code 1 means that fewer than --wait-for messages came.
-
-    \b
-    Examples:
-      reseller-sim inbox callbacks --wait-for 2
-      reseller-sim inbox callbacks --json | jq '.items[].json.data.status'
     """
     path = f"/inbox/{path_part(name)}"
     if clear:
@@ -138,7 +133,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     return offered(ctx, param, incomplete) if offered else []
 
 
-@verb("trigger")
+@verb("trigger", "balance.added --amount 250", "callback order-1")
 @click.argument("event", type=click.Choice((BALANCE, PRODUCT, CALLBACK, PROBES)))
 @click.argument("about", metavar="[CODE|REFID]", required=False, shell_complete=_complete)
 @own_option("--amount", parse=values.amount, metavar="MYR", help="The deposit for balance.added.  [default: 10]")
@@ -163,11 +158,6 @@ def trigger_command(
     `balance.added` makes a deposit, `product.updated CODE` changes the note of the product, and `callback REFID` sends
     the current status of that payment again. `probes` sends forged, stale and repeated messages, which a receiver must
     refuse. Exit code 1 means that nothing was sent, with the reason, or that the receiver accepted a probe.
-
-    \b
-    Examples:
-      reseller-sim trigger balance.added --amount 250
-      reseller-sim trigger callback order-1
     """
     if not about and event in WHAT:
         raise wrong_usage(f"{event} needs {WHAT[event]}")

@@ -38,7 +38,7 @@ def _statuses(text: str) -> dict[str, int]:
     raise ValueError(f"{values.shown(text)} is not {what}")
 
 
-@verb("requests")
+@verb("requests", "--last --refused", "--path /v2/topup --json | jq '.requests[].status'")
 @click.argument("n", metavar="[N]", type=Whole(1, 10**18), required=False)
 @own_option("--last", is_flag=True, help="Print the latest request with headers and bodies.")
 @own_option(
@@ -76,11 +76,6 @@ def requests_command(
     Print a line for each request, the latest last, with its rule and its diagnosis. With N, print request N with
     headers and bodies; N is in the first column, and in the header X-Sim-Request-Id. Exit code 1 means that there is no
     such request, or that it cannot be sent again.
-
-    \b
-    Examples:
-      reseller-sim requests --last --refused
-      reseller-sim requests --path /v2/topup --json | jq '.requests[].status'
     """
     if last and n is not None:
         raise wrong_usage(f"--last is one request, and takes no {n}: --limit {n} prints the latest {n}")
@@ -155,7 +150,7 @@ def _print_message(first: str, message: dict[str, Any]) -> None:
             print_line(f"({left_out} more bytes)")
 
 
-@verb("story")
+@verb("story", "order-1 --sandbox mine", "order-1 --json | jq '.statuses[].status'")
 @click.argument("refid", shell_complete=completion.refids)
 @own_option("--reseller", metavar="CODE", help="The reseller, when several have a payment with this refid.")
 @asking_flags
@@ -165,11 +160,6 @@ def story_command(control: Control, refid: str, reseller: str | None, json: bool
     The story has requests, statuses, wallet entries, callbacks with the receivers' answers, disputes and voids, in the
     order of time. A trxid works like a refid. Exit code 1 means that there is no such payment; if its request was
     refused, the line has the reason.
-
-    \b
-    Examples:
-      reseller-sim story order-1 --sandbox mine
-      reseller-sim story order-1 --json | jq '.statuses[].status'
     """
     found = control.ask("GET", f"/transactions/{path_part(trxid_of(control, refid, reseller))}")
     if json:

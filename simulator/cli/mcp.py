@@ -20,7 +20,7 @@ JSON_HOSTS = (
 )
 
 
-@verb("mcp")
+@verb("mcp", "--config", "--url http://127.0.0.1:8080")
 @option("--url", metavar="URL", help="The address of a running simulator.  [default: start its own]")
 @own_option("--scenario", metavar="NAME|FILE", help="The scenario of the started simulator.  [default: default]")
 @own_option("--allow-commands", is_flag=True, help="Offer explore_command, which runs commands of the assistant.")
@@ -39,11 +39,6 @@ def mcp_command(
     A host, such as an editor, starts this command and speaks the protocol with it on stdin and stdout. The command
     starts its own simulator, or with --url uses a running one, with the rights of --token. Needs the extra `mcp`. Exit
     code 3 means that the simulator did not start.
-
-    \b
-    Examples:
-      reseller-sim mcp --config
-      reseller-sim mcp --url http://127.0.0.1:8080
     """
     if url is not None and scenario is not None:
         raise wrong_usage("--scenario is for a simulator that is started, --url for a running one: give one of them")

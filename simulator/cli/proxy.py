@@ -59,7 +59,11 @@ class ProxyFlags(NamedTuple):
     allow_host: tuple[str, ...]
 
 
-@verb("proxy")
+@verb(
+    "proxy",
+    "--upstream https://staging.example.com --callbacks-to http://127.0.0.1:3000/callback",
+    "--upstream https://staging.example.com --record seen.yaml",
+)
 @option(
     "--upstream",
     metavar="URL",
@@ -99,11 +103,6 @@ def proxy_command(
 
     Requests, answers and callbacks pass unchanged. Journal, the story of each payment and every departure from the
     contract are at /_sim, as at the simulator. Ctrl-C or SIGTERM stops it, with exit code 0.
-
-    \b
-    Examples:
-      reseller-sim proxy --upstream https://staging.example.com --callbacks-to http://127.0.0.1:3000/callback
-      reseller-sim proxy --upstream https://staging.example.com --record seen.yaml
     """
     given = control_token if control_token_file is None else control_token_file.token
     token = given or token_for(host)

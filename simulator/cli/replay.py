@@ -51,7 +51,7 @@ def _until(text: str) -> Until:
         raise ValueError(f"{values.shown(text)} is not {what}") from None
 
 
-@verb("replay")
+@verb("replay", "failed.tape --list | grep order-1", "failed.tape --until 40 --serve")
 @click.argument("tape", metavar="TAPE", type=click.Path(path_type=Path))
 @own_option(
     "--until",
@@ -80,11 +80,6 @@ def replay_command(
     callback, webhook and journal entry with the tape, byte for byte. With --serve, it serves the sandbox afterwards;
     the other flags are as for `serve`. Exit code 1 means that something differs or the file is incomplete, 3 that the
     file cannot be read, or has no such sandbox, life or moment.
-
-    \b
-    Examples:
-      reseller-sim replay failed.tape --list | grep order-1
-      reseller-sim replay failed.tape --until 40 --serve
     """
     if lists and (serve or until is not None):
         raise wrong_usage("--list plays nothing: leave --until and --serve out")

@@ -57,7 +57,9 @@ _KINDS = {
 }
 
 
-@verb("tail")
+@verb(
+    "tail", "--sandbox mine --only callbacks,webhooks", "--json | jq 'select(.kind == \"request\" and .status >= 400)'"
+)
 @watching_flags
 @own_option("--refid", metavar="REFID", help="Only events of this payment.")
 @own_option(
@@ -73,11 +75,6 @@ def tail_command(refid: str | None, only: str | None, history: bool, json: bool,
 
     Print the lines of `serve`, and lines about wallets, e-mails and changes of sandboxes. Ends with Ctrl-C (exit
     code 130), when the sandbox is deleted (0), or when the simulator is gone (3).
-
-    \b
-    Examples:
-      reseller-sim tail --sandbox mine --only callbacks,webhooks
-      reseller-sim tail --json | jq 'select(.kind == "request" and .status >= 400)'
     """
 
     query = {name: value for name, value in (("refid", refid), ("only", only), ("after", "0" * history)) if value}
@@ -86,7 +83,9 @@ def tail_command(refid: str | None, only: str | None, history: bool, json: bool,
         click.echo(printable_json(json_module.dumps(event, ensure_ascii=False)) if json else lines.line(event))
 
 
-@verb("listen")
+@verb(
+    "listen", "--forward-to http://localhost:3000/callbacks", "--forward-to https://localhost:3000 --ca localhost.pem"
+)
 @own_option("--forward-to", "target", metavar="URL", required=True, parse=_http_url, help="The receiver.")
 @watching_flags
 @own_option("--only", type=click.Choice(list(CHOICES)), help="Forward only these messages.")
@@ -110,11 +109,6 @@ def listen_command(
     Forward each attempt with the same method, query, headers and body to the path of --forward-to, or to its own path,
     and print your answer. The simulator is not changed: the scenario's receiver has already answered. Ends with Ctrl-C
     (exit code 130), when the sandbox is deleted (0), or when the simulator is gone (3).
-
-    \b
-    Examples:
-      reseller-sim listen --forward-to http://localhost:3000/callbacks
-      reseller-sim listen --forward-to https://localhost:3000 --ca localhost.pem
     """
     advice = "; name its file, or its authority's, with --ca, or accept any certificate with --insecure"
     trust = Trust(str(ca or ""), advice, is_insecure=insecure)
