@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from simulator.runtime.events import EVENTS_MAX, EventHub, EventLog, EventPosition, EvictedEvent, NumberedEvent
 from simulator.runtime.operations import report
 
-TAKEN_MAX = 32
+TAKEN_MAX = 64
 """The number of events that a reader takes per turn."""
 
 UNREAD_MAX = 256
@@ -107,6 +107,8 @@ class EventReader(Generic[Shown]):
     def _unread(self, count_max: int) -> Iterator[NumberedEvent]:
         """Yield the unread events in order, at most `count_max` of a log."""
         serial = self.place.serial
+        if len(self.logs) == 1:
+            return next(iter(self.logs)).after(serial, count_max)
         return merge(*(log.after(serial, count_max) for log in self.logs), key=lambda taken: taken.serial)
 
     def _rendered(self, events: Iterable[NumberedEvent]) -> list[Shown]:

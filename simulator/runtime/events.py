@@ -236,8 +236,8 @@ class RenderedEvents:
         if found is None:
             found = self._by_key[key] = render()
             self._bytes += len(found.data)
-            while self._bytes > RENDERED_BYTES_MAX:
-                self._bytes -= len(self._by_key.pop(next(iter(self._by_key))).data)
+            if self._bytes > RENDERED_BYTES_MAX:  # streams that keep up need the latest alone
+                self._by_key, self._bytes = {key: found}, len(found.data)
         return found
 
 
