@@ -48,7 +48,7 @@ def event_row(sandboxes: Sandboxes, live: LiveSandbox, event: NumberedEvent, *, 
         case StatusChange():
             kind, paid = "status", live.core.state.transactions.by_number[item.number]
             result = paid.results[item.place]
-            at, fields = result.at, {"refid": paid.refid, "trxid": paid.trxid, "reseller": paid.reseller}
+            at, fields = result.at, members(paid, "refid", "trxid", "reseller")
             fields |= {"product": paid.product, "status": STATUS_NAMES[result.status], "status_code": result.code}
             fields |= {"cause": result.cause, "rule": paid.rule}
         case LedgerPosting():
@@ -82,9 +82,8 @@ def _attempt_event(live: LiveSandbox, item: AttemptOutcome) -> tuple[str, Event]
         raise EvictedEvent
     if isinstance(job, Callback):
         kind, retries, method = "callback", live.scenario.limits.callback_retry.retries, job.method
-        paid, status = job.transaction, CALLBACK_STATUS_NAMES[job.result.status]
-        fields = {"refid": paid.refid, "trxid": paid.trxid, "reseller": paid.reseller, "callback": job.id}
-        fields["status"] = status
+        fields = members(job.transaction, "refid", "trxid", "reseller")
+        fields |= {"callback": job.id, "status": CALLBACK_STATUS_NAMES[job.result.status]}
     else:
         kind, retries, method = "webhook", job.retry_limit, webhook_bodies.METHOD
         fields = {"delivery": job.id, "event": job.event.id, "type": job.event.type, "reseller": job.reseller}
