@@ -13,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support.postgres import rows_of
 from tests.support.processes import DEADLINE_S, Serving, free_port, run
 from tests.support.sharing import await_true, control, pay, server
@@ -152,7 +154,7 @@ class Chaos:
             stored = [row["refid"] for row in _pages(asked, f"/sandboxes/{sandbox}/transactions", "transactions")]
             assert sorted(stored) == told
             assert control(asked, "GET", f"/sandboxes/{sandbox}/invariants").json == {"ok": True, "violations": []}
-            await_true(lambda told=told: all(self._was_called_back(refid) for refid in told))  # type: ignore[misc]
+            self._await_callbacks(asked, sandbox, told)
         for running in self.running.values():
             running.process.kill()
             running.process.wait()
@@ -163,6 +165,15 @@ class Chaos:
             replayed = run("replay", tape)
             assert replayed.status == 0, replayed.out + replayed.err
         assert rows_of(self.database, "SELECT count(*) FROM lives") == [(len(SANDBOXES) + 1,)]
+
+    def _await_callbacks(self, asked: Serving, sandbox: str, told: list[str]) -> None:
+        try:
+            await_true(lambda: all(self._was_called_back(refid) for refid in told))
+        except AssertionError:
+            missing = [refid for refid in told if not self._was_called_back(refid)]
+            attempts = control(asked, "GET", f"/sandboxes/{sandbox}/callbacks?refid={missing[0]}").body
+            clock = control(asked, "GET", f"/sandboxes/{sandbox}/clock").body
+            pytest.fail(f"no callback came for {missing} of {sandbox}; of the first: {attempts!r}; clock: {clock!r}")
 
     def _was_called_back(self, refid: str) -> bool:
         return self.receiver.received[refid, "Succesful"] > 0
