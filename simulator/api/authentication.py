@@ -69,16 +69,22 @@ def refuse_address(call: ApiCall) -> Reply | None:
 
 
 def identify(call: ApiCall) -> Reply | None:
-    """Validate the identity in the headers, as far as possible without the body; store it in `call.claim`.
+    """Check the client's address, then the identity in the headers, as far as possible without the body; store it in
+    `call.claim`.
 
     An API key takes precedence over a bearer token; an empty key counts as absent.
     """
-    endpoint = call.endpoint
+    endpoint, key, held = call.endpoint, call.headers.get(names.API_KEY), None
+    if key is not None:
+        call.named = named = call.sandbox.core.state.keys.get(key.decode("latin-1"))
+        if named is not None:
+            held = named[1]
+            if named[0].settings.ip_allowlist and (refusal := refuse_address(call)):
+                return refusal
     if endpoint.access is Access.OPEN:
         call.is_unsigned = True
         call.claim = ANONYMOUS
         return None
-    held = None if call.named is None else call.named[1]
     tolerance_s = call.sandbox.scenario.limits.timestamp_tolerance.total_seconds()
     claim = check_headers(call.headers, held, call.sandbox.signing_time(call.wall).timestamp(), tolerance_s)
     if isinstance(claim, Denied):

@@ -201,9 +201,9 @@ def check_head(call: ApiCall) -> Reply | None:
     execution ends the call."""
     if b"x-sim-rule" in call.headers and (refusal := _check_selected_rule(call)):
         return refusal
-    if refusal := refuse_address(call):
-        return refusal
     if call.exchange.selected_rule or call.sandbox.core.state.faults.rules:
+        if refusal := refuse_address(call):
+            return refusal
         choose_fault(call, before_body=True)
         if call.fault is not None and call.fault.rule.then.prevents_execution:
             note_token(call)

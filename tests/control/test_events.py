@@ -166,11 +166,23 @@ def test_a_stream_begins_with_new_events_or_resumes_after_any_event(client: Clie
     assert client.sim("GET", f"{PATH}?timeout=0", last_event_id="mine").status == 400
 
 
-def test_a_heartbeat_moves_the_place_past_what_was_filtered_out(client: Client) -> None:
+def test_a_heartbeat_moves_the_place_past_what_was_filtered_out(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client.pay("e1")
-    answer = client.sim("GET", f"{PATH}?after=0&only=webhook&heartbeat=0.01&timeout=0.3").body.decode()
     last = told(client)[-1]["id"]
-    assert f": still here\nid: {last}\n\n" in answer
+    waits: list[float] = []
+
+    async def wait(reader: event_reader.EventReader[bytes], timeout_s: float) -> bool:
+        """Pass a heartbeat's time at once, and end the stream the next time."""
+        waits.append(timeout_s)
+        reader.is_last = len(waits) > 1
+        return reader.is_last
+
+    monkeypatch.setattr(event_reader.EventReader, "wait", wait)
+    answer = client.sim("GET", f"{PATH}?after=0&only=webhook&heartbeat=60").body.decode()
+    assert answer.endswith(f": still here\nid: {last}\n\n")
+    assert waits == [60, 60]
 
 
 def test_evicted_events_are_reported_as_a_gap(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
