@@ -20,9 +20,9 @@ from simulator.cli.usage import CannotStart, verb, wrong_usage
 from simulator.cli.values import Whole
 from simulator.control.curl import curl_command
 from simulator.options import CONTROL_PATH
-from simulator.server.regular_files import CannotRead, content_of
 from simulator.shortened import whole_line
 from simulator.staging.signing import CannotSign, Credentials, SignedRequest, sign, with_bearer
+from simulator.whole_files import CannotRead, content_of
 
 TIMEOUT_S = 60.0
 BYTES_MAX = 10 * 1024 * 1024

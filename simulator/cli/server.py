@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from simulator.app import App, build_app
+from simulator.cli.early_probes import EarlyAnswers
 from simulator.cli.process import hide_secrets, print_server_note, tune_gc
 from simulator.cli.server_flags import MIB, ServerFlags, options_of
 from simulator.cli.usage import CannotStart, wrong_usage
 from simulator.cli.values import WILDCARDS, token_of
 from simulator.control import render
-from simulator.control.access import FILE_BYTES_MAX, parsed_tokens
+from simulator.control.access import parsed_tokens
 from simulator.control.metrics import early_answers
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
@@ -29,8 +30,8 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.operations import DRAINING, REBUILDING, STARTING, STOPPING
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.reading.nodes import ScenarioError
-from simulator.server.regular_files import content_of
 from simulator.server.serve import CannotListen, Server, host_for_clients, make_server
+from simulator.whole_files import content_of
 
 if TYPE_CHECKING:
     import ssl
@@ -120,7 +121,7 @@ def prepare(
             on_ready=ready,
             on_stop=stop,
             on_notice=lambda text: note_foreign(app, text),
-            gate=None if folder is None else folder.gate,
+            gate=None if folder is None else folder.gate.is_open,
             tls=_tls(flags),
         )
         server.drain_s, server.on_drain = flags.drain, partial(setattr, app.operations, "not_ready", DRAINING)
@@ -187,7 +188,9 @@ def _rebuild(server: Server, app: App, folder: "Store", *, follows_scenario: boo
     from simulator.persistence.restoration import CannotResume
 
     app.operations.not_ready = REBUILDING
-    server.answer_early(early_answers(app.operations, app.options.root_path))
+    if server.tls is None:  # within TLS even probes wait until the application has started
+        probes = early_answers(app.operations, app.options.root_path)
+        server.take_accepted = EarlyAnswers(server.listener, probes).end
     try:
         folder.keep(app, follows=app.options.scenario if follows_scenario else "")
     except BaseException as error:
@@ -274,25 +277,19 @@ def _tls(flags: ServerFlags) -> "TlsSettings | None":
 
 
 def _context(flags: ServerFlags) -> "ssl.SSLContext":
-    from simulator.server.tls import BadCertificate, context_of
+    from simulator.cli.certificates import context_of
 
     cert, key = cast("tuple[Path, Path]", (flags.tls_cert, flags.tls_key))
     _warn_of_readers(key)
-    try:
-        return context_of(cert, key)
-    except BadCertificate as wrong:
-        raise CannotStart(wrong) from None
+    return context_of(cert, key)
 
 
 def _look_at_times(cert: Path, app: App) -> None:
     """Record the certificate's expiry in the metrics, and print a warning if clients will not accept it now. The server
     uses it nevertheless: some clients ignore the dates, and a test may need an expired certificate."""
-    from simulator.server.tls import BadCertificate, validity_of
+    from simulator.cli.certificates import validity_of
 
-    try:
-        valid = validity_of(cert)
-    except BadCertificate as wrong:
-        raise CannotStart(wrong) from None
+    valid = validity_of(cert)
     app.operations.certificate_ends_s = valid.ends.timestamp()
     if problem := valid.problem(datetime.now(UTC)):
         print_server_note(f"{cert}: {problem}: clients refuse it; replace it and send SIGHUP")
@@ -304,7 +301,7 @@ def _secrets(path: str | Path | None, parse: Callable[[bytes], Any]) -> Any:
         return None
     _warn_of_readers(path)
     try:
-        return parse(content_of(path, FILE_BYTES_MAX))
+        return parse(content_of(path))
     except ValueError as wrong:  # of the reader or the parser
         raise CannotStart(f"{path}: {wrong}") from None
 

@@ -18,7 +18,6 @@ from simulator.runtime.sandboxes import is_sandbox_id
 
 Role = Literal["read", "full"]
 
-FILE_BYTES_MAX: Final = 64 * 1024
 SECRET_CHARS_MIN: Final = 16
 FORM: Final = "NAME read|full TOKEN, then sandbox=ID for a single sandbox"
 _LINE: Final = re.compile(

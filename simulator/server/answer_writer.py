@@ -4,31 +4,17 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from simulator.server.http_limits import RequestMemoryBudget
+from simulator.server.http_limits import HttpRefusal, RequestMemoryBudget
 
 Act = Callable[[], None]
 
 
-class OutputGate(Protocol):
-    """Whether bytes may leave now."""
-
-    def is_open(self, act: Act, refuse: Act = ..., /) -> bool:
-        """True when they may; else `act` is called when they may, or `refuse` if that cannot be, or neither."""
-        ...
-
-
+OutputGate = Callable[[Act, Act], bool]
+"""Returns whether bytes may leave now; if not, it calls its first argument when they may, or the second if they never
+will, or neither."""
 _HEAD: Final = b"HTTP/1.1 "
-_REFUSAL_BODY: Final = (
-    b'{"error":"lease_lost","message":"this server has lost its lease, and nothing was stored; send the request again",'
-    b'"path":""}'
-)
-REFUSAL: Final = (
-    b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\nconnection: close\r\n"
-    b"content-length: %d\r\n\r\n%b" % (len(_REFUSAL_BODY), _REFUSAL_BODY)
-)
-"""The answer instead of one that must not leave, since what it says was not stored."""
 
 
 class GatedTransport:
@@ -39,7 +25,6 @@ class GatedTransport:
         self._transport = transport
         self._gate = gate
         self._held: deque[tuple[bytes, list[Act]]] = deque()  # what the gate holds, and what follows each
-        self._held_bytes = 0
         self._is_closing = False
         self.is_free = False
 
@@ -48,10 +33,9 @@ class GatedTransport:
 
     def write(self, data: bytes) -> None:
         """Write when the gate is open; nothing to a client that has left by then."""
-        if self.is_free or self._gate.is_open(self._release, self._refuse):
+        if self.is_free or self._gate(self._release, self._refuse):
             self._do(partial(self._transport.write, data))
         else:
-            self._held_bytes += len(data)
             self._held.append((data, []))
 
     def write_eof(self) -> None:
@@ -67,7 +51,6 @@ class GatedTransport:
         """Close at once; what is held is not written."""
         self._is_closing = True
         self._held.clear()
-        self._held_bytes = 0
         self._transport.abort()
 
     def is_closing(self) -> bool:
@@ -76,7 +59,7 @@ class GatedTransport:
 
     def get_write_buffer_size(self) -> int:
         """Return the bytes that the other side has not taken, including held bytes."""
-        return self._held_bytes + self._transport.get_write_buffer_size()
+        return sum(len(data) for data, _ in self._held) + self._transport.get_write_buffer_size()
 
     def _do(self, act: Act) -> None:
         if self._held:
@@ -87,17 +70,15 @@ class GatedTransport:
     def _refuse(self) -> None:
         """Refuse instead of sending what is held; in the middle of an answer, close alone."""
         if self._held and self._held[0][0].startswith(_HEAD) and not self._transport.is_closing():
-            self._transport.write(REFUSAL)
+            self._transport.write(HttpRefusal("lease_lost").encode(b""))
             self._transport.close()
         elif self._held:
             self._transport.abort()
         self._held.clear()
-        self._held_bytes = 0
 
     def _release(self) -> None:
         if self._held:
             data, acts = self._held.popleft()
-            self._held_bytes -= len(data)
             acts.insert(0, partial(self._transport.write, data))
             for act in acts:
                 if self._transport.is_closing():  # the client has left meanwhile

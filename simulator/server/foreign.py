@@ -45,11 +45,8 @@ _LOG: Final = logging.getLogger(__name__)
 class ForeignClients:
     """The clients of a server that speak something else. Each kind is logged once a minute, and passed to `notice`."""
 
-    def __init__(
-        self, notice: Callable[[str], object] = lambda text: None, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, notice: Callable[[str], object] = lambda text: None) -> None:
         self._notice = notice
-        self._clock = clock
         self._said_at: dict[str, float] = {}
 
     def explained(
@@ -69,7 +66,7 @@ class ForeignClients:
 
     def log(self, kind: str, text: str) -> None:
         """Log a line about a client of this kind, one a minute at most."""
-        now = self._clock()
+        now = time.monotonic()
         if now - self._said_at.get(kind, -LINES_EVERY_S) >= LINES_EVERY_S:
             self._said_at[kind] = now
             _LOG.warning("%s", text)
@@ -86,7 +83,7 @@ def _kind_of(data: bytes, target: bytes, refusal: HttpRefusal) -> str:
         if text in str(refusal):
             return kind
     has_no_version = "Expected HTTP/" in str(refusal)
-    if has_no_version and any(map(_has_blanks, data.split(b"\r\n"))):
+    if has_no_version and any(line.endswith(_VERSIONS) and line.count(b" ") > 2 for line in data.split(b"\r\n")):
         return "blank_target"
     in_pieces = "Invalid char in url" in str(refusal)  # then what stood before is gone, or is the target so far
     line = data.partition(b"\r\n")[0] if in_pieces or not target else target
@@ -94,8 +91,3 @@ def _kind_of(data: bytes, target: bytes, refusal: HttpRefusal) -> str:
     if is_request and any(byte >= 0x80 for byte in line):
         return "raw_target"
     return "version" if has_no_version else ""
-
-
-def _has_blanks(line: bytes) -> bool:
-    """True for a request line with blanks within its target."""
-    return line.endswith(_VERSIONS) and line.count(b" ") > 2

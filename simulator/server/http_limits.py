@@ -16,38 +16,27 @@ SMALL_BODY_BYTES: Final = 16 * 1024
 LINGER_S: Final = 2.0
 """The time for a client to read its last answer and to close."""
 _BROKEN_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
-_RETRY_AFTER_S: Final = 5
 _refusals = count(1)
 
 
 class HttpLimits(msgspec.Struct, frozen=True):
-    """The limits of a request, and the limits of all connections together.
-
-    `headers` is a count. `head_bytes` covers the request line and the header lines with their line ends.
-    `head_timeout_s` runs from the head's first byte to its last; for a connection's first request it starts when the
-    connection opens. `body_timeout_s` is the longest pause within a body, `body_total_s` the time for all of it, from
-    the end of the head. `bodies_bytes` is the budget of all requests that are being read or wait, `connections` the
-    limit of open connections. A client that has closed its sending side is answered within `half_closed_s`, or not at
-    all. A client that reads no byte of its answers for `write_timeout_s` is disconnected. `unsent_bytes` is the budget
-    of all answers that clients read too slowly.
-    """
+    """The limits of a request, and the limits of all connections together."""
 
     headers: int = 100
-    head_bytes: int = 65536
-    head_timeout_s: float = 20.0
-    body_timeout_s: float = 20.0
-    body_total_s: float = 60.0
-    half_closed_s: float = 30.0
-    write_timeout_s: float = 30.0
-    unsent_bytes: int = 64 * 1024 * 1024
-    bodies_bytes: int = 64 * 1024 * 1024
+    head_bytes: int = 65536  # the request line and the header lines with their line ends
+    head_timeout_s: float = 20.0  # for a head; for a connection's first request from when the connection opens
+    body_timeout_s: float = 20.0  # the longest pause within a body
+    body_total_s: float = 60.0  # for a body, from the end of the head
+    half_closed_s: float = 30.0  # until the answer to a client that has closed its sending side
+    write_timeout_s: float = 30.0  # without a byte of an answer that the client has read
+    unsent_bytes: int = 64 * 1024 * 1024  # of all answers that clients read too slowly
+    bodies_bytes: int = 64 * 1024 * 1024  # of all requests that are being read or wait
     connections: int = 4096
 
 
 class RequestMemoryBudget:
-    """The memory of all connections of a server: `used` bytes of requests, and `unsent` bytes of answers that clients
-    do not read. Charged are incomplete heads and bodies, as their bytes arrive; waiting requests and requests in
-    progress, with their bodies; and large packets, until they are answered.
+    """The memory of all connections of a server: `used` bytes of incomplete, waiting and running requests and of large
+    packets, and `unsent` bytes of answers that clients do not read.
 
     A connection that holds at most `SMALL_BODY_BYTES` is charged, but never refused; the limit of connections bounds
     the sum of these.
@@ -81,6 +70,8 @@ REFUSALS: Final = {
     "body_too_slow": (408, "The request's body did not arrive within {:g} seconds."),
     "too_many_bodies": (503, "Requests of more than {} bytes are being read or answered; retry."),
     "too_many_connections": (503, "More than {} connections are open; retry."),
+    "tls_only": (400, "This port speaks TLS: use https:// instead of http:// in the address."),
+    "lease_lost": (503, "This server has lost its lease, and nothing was stored; send the request again."),
 }
 """Status and text by code. `{}` stands for a part of the request or for the limit."""
 
@@ -101,12 +92,10 @@ class HttpRefusal(Exception):
         """Return the whole response, with the body `{"error": code, "message": text}`; it closes the connection."""
         REFUSED[self.code] += 1
         body = json.dumps({"error": self.code, "message": str(self)}).encode()
-        lines = b"content-type: application/json\r\ncontent-length: %d\r\nx-sim-request-id: server-%d\r\n" % (
-            len(body),
-            next(_refusals),
-        )
+        lines = b"content-type: application/json\r\ncontent-length: %d\r\n" % len(body)
+        lines += b"x-sim-request-id: server-%d\r\n" % next(_refusals)
         if self.status == 503:
-            lines += b"retry-after: %d\r\n" % _RETRY_AFTER_S
+            lines += b"retry-after: 5\r\n"
         head = STATUS_LINE[self.status] + default_lines + lines + b"connection: close\r\n\r\n"
         return head if self.is_to_head else head + body
 
@@ -145,9 +134,9 @@ def origin_form(target: bytes) -> bytes:
         parsed = parse_url(target)
     except HttpParserInvalidURLError as error:
         raise HttpRefusal("malformed_target", "is not a valid URL") from error
+    path = parsed.path or b"/"
     if parsed.schema is not None and parsed.schema.lower() not in (b"http", b"https"):
         raise HttpRefusal("malformed_target", "is an absolute URL of another scheme than http")
-    path = parsed.path or b"/"
     if not path.startswith(b"/"):
         raise HttpRefusal("malformed_target", "must be a path that begins with /")
     if _BROKEN_ESCAPE.search(path):

@@ -19,26 +19,22 @@ _FRAMING: Final = re.compile(rb"^(?:content-length|transfer-encoding):.*\n", re.
 
 
 class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
-    """A request with a valid head. Header names are in lower case, values are stripped of blanks; `by_name` has the
-    last value of each name. `body` is the part that has arrived and was not taken yet. The application may answer one
-    that `is_plain` at once when all has arrived; `as_sent` is its target as it came, where that is not plain. `arrived`
-    counts the bytes of the body; one that `is_late` did not end in the packet of its head. `has_left` is set, and
-    `on_left` called, when the client closes the connection or its sending side before its answer."""
+    """A request with a valid head. Header names are in lower case, values are stripped of blanks."""
 
     method: str
     target: bytes
     headers: list[tuple[bytes, bytes]]
-    by_name: dict[bytes, bytes]
+    by_name: dict[bytes, bytes]  # the last value of each name
     version: str = "1.1"
     keep_alive: bool = True
     awaits_continue: bool = False
-    is_plain: bool = True
-    as_sent: bytes = b""
+    is_plain: bool = True  # the application may answer it at once when all has arrived
+    as_sent: bytes = b""  # its target as it came, where that is not plain
     is_whole: bool = False
-    body: bytes | bytearray = b""
-    is_late: bool = False
-    arrived: int = 0
-    has_left: bool = False
+    body: bytes | bytearray = b""  # what has arrived and was not taken yet
+    is_late: bool = False  # it did not end in the packet of its head
+    arrived: int = 0  # bytes of the body
+    has_left: bool = False  # the client closed the connection or its sending side before its answer
     on_left: Callable[[], object] | None = None
     _head_bytes: int = 0
 

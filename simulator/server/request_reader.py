@@ -2,13 +2,9 @@
 
 A connection reads and answers at the same time. Requests arrive one after the other, each as a head and a body: the
 state goes from OPENED or IDLE to HEAD, BODY and IDLE. A refusal, a request that asks to close, a client that closes its
-sending side, or a server that stops leads to DRAINING: earlier requests are still answered, later bytes are dropped. A
-request with an incomplete body is dropped as well, unless the application is reading the body: it gets a disconnect.
-LINGERING follows when everything is written: our side is closed, and the client gets a moment to read the answer.
-Closing at once would reset the connection and could lose the answer.
-
-Every state that waits for the client has a deadline: OPENED, LATE_HEAD and BODY end in a refusal (408), IDLE and
-LINGERING close the connection. DRAINING waits for the application alone.
+sending side, or a server that stops leads to DRAINING: earlier requests are still answered, later bytes are dropped,
+and so is a request with an incomplete body, unless the application is reading the body: it gets a disconnect. LINGERING
+follows when everything is written: closing at once would reset the connection and could lose the answer.
 """
 
 import re
@@ -97,7 +93,15 @@ class RequestReader:
             raise
         except httptools.HttpParserError as error:
             raise HttpRefusal("malformed_request", error) from error
-        return self.state is not IDLE and self._check_rest(self.state)
+        state = self.state
+        if state is IDLE:
+            return False
+        if state is HEAD or state is LATE_HEAD:
+            self.state = LATE_HEAD
+            check_size(self._limits, self.url, self.headers)
+        if self._since_progress > self._limits.head_bytes and (state is BODY or self.state is LATE_HEAD):
+            raise HttpRefusal("framing_too_large" if state is BODY else "head_too_large", self._limits.head_bytes)
+        return state is HEAD
 
     def feed_sliced(self, data: bytes) -> bool:
         """Parse a packet of any length as `feed` does, until the queue is full; the remaining bytes become the `rest`.
@@ -108,16 +112,6 @@ class RequestReader:
             piece, self.rest = self.rest[:SLICE_BYTES], self.rest[SLICE_BYTES:]
             has_begun_head = self.feed(piece) or (has_begun_head and self.state is LATE_HEAD)
         return has_begun_head
-
-    def _check_rest(self, state: Reading) -> bool:
-        """Check the size of a request that is not complete; see `feed`."""
-        is_late = state is HEAD or state is LATE_HEAD
-        if is_late:
-            self.state = LATE_HEAD
-            check_size(self._limits, self.url, self.headers)
-        if self._since_progress > self._limits.head_bytes and (is_late or state is BODY):
-            raise HttpRefusal("head_too_large" if is_late else "framing_too_large", self._limits.head_bytes)
-        return state is HEAD
 
     def _pass_offer(self) -> None:
         """Continue after an offer to upgrade or a CONNECT, at which the parser stops. A new parser reads the rest of

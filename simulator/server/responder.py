@@ -12,12 +12,14 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping, 
 from contextlib import suppress
 from enum import IntEnum, auto
 from types import coroutine
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import unquote
 
-from simulator.server.answer_writer import AnswerWriter, GatedTransport
+from simulator.server.answer_writer import GatedTransport
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest, header_lines, sized, without_framing
-from simulator.server.request_reader import RequestReader
+
+if TYPE_CHECKING:
+    from simulator.server.protocol import HttpProtocol
 
 EXTENSION: Final = "reseller_sim.responder"  # the key in `scope["extensions"]`
 STATUS_LINE_KEY: Final = "reseller_sim.status_line"
@@ -77,31 +79,12 @@ class AnswerStage(IntEnum):
 AWAITED, BEGUN, OVER = AnswerStage
 
 
-class HttpConnection(Protocol):
-    """The part of a connection that answers need."""
-
-    client: tuple[Any, ...]
-    server: tuple[Any, ...]
-    scheme: str
-    reader: RequestReader
-    ended: asyncio.Event
-    may_have_left: asyncio.Event
-    writer: AnswerWriter
-
-    @property
-    def default_lines(self) -> Callable[[], bytes]: ...
-    def resume_reading(self) -> None: ...
-    def end_answer(self, request: HttpRequest) -> None: ...
-    def close(self) -> None: ...
-    def linger(self) -> None: ...
-
-
 class Responder:
     """One request that an application answers in a task of its own."""
 
     __slots__ = ("_connection", "_is_chunked", "_is_read", "_unwritten", "_waiting", "has_input", "request", "stage")
 
-    def __init__(self, connection: HttpConnection, request: HttpRequest) -> None:
+    def __init__(self, connection: "HttpProtocol", request: HttpRequest) -> None:
         self._connection = connection
         self.request = request
         self.stage: AnswerStage = AWAITED

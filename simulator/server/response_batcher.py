@@ -2,25 +2,24 @@
 
 The requests of a turn are answered together, at its end.
 
-Most requests arrive in one packet and can be answered at once; a task and two ASGI messages for each would cost more
-than the network. So an application may have a method `answer_now` that returns a coroutine for a complete request. Its
-first step runs without a task. If it finishes, the answer is written; if it has to wait, it continues in a task.
-
-Batching is cheaper, too: the first write of a turn wakes the process that waits for it, the others find it awake. And
-requests that are answered without system calls in between find the code still in the processor's caches.
+A task and two ASGI messages for each request would cost more than the network. So an application may have a method
+`answer_now` that returns a coroutine for a complete request. Its first step runs without a task. If it finishes, the
+answer is written; if it has to wait, it continues in a task.
 """
 
 import asyncio
 import logging
 import math
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from uvicorn.server import ServerState
 
-from simulator.server.answer_writer import AnswerWriter
 from simulator.server.http_limits import HttpLimits, HttpRefusal
 from simulator.server.message import HttpRequest, header_lines
+
+if TYPE_CHECKING:
+    from simulator.server.protocol import HttpProtocol
 
 CONNECTIONS_MAX: Final = 64
 """The number of connections that answer in a turn. The others come first in the next turn, after the loop has checked
@@ -29,20 +28,11 @@ its timers and sockets, so that pipelined requests of some clients do not delay 
 _LOG: Final = logging.getLogger(__name__)
 
 
-class Answering(Protocol):
-    """A connection that has requests to answer."""
-
-    writer: AnswerWriter
-
-    def answer(self, now: float) -> None: ...
-    def hang_up(self) -> None: ...
-
-
 class ResponseBatcher:
     """A queue of the connections that have requests to answer at the end of this turn."""
 
     def __init__(self) -> None:
-        self._waiting: dict[Answering, None] = {}  # oldest first
+        self._waiting: dict[HttpProtocol, None] = {}  # oldest first
         self._defaults: list[tuple[bytes, bytes]] = []
         self._lines = b""
 
@@ -53,7 +43,7 @@ class ResponseBatcher:
             self._defaults, self._lines = headers, header_lines(headers)
         return self._lines
 
-    def add(self, connection: Answering) -> None:
+    def add(self, connection: "HttpProtocol") -> None:
         """Let a connection answer at the end of this turn, or of a later turn when there are many."""
         if not self._waiting:
             asyncio.get_running_loop().call_soon(self._end)

@@ -7,7 +7,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from types import FrameType
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import uvicorn
 
 from simulator.server.answer_writer import OutputGate
-from simulator.server.early import BACKLOG, EarlyAnswers, Probe
 from simulator.server.foreign import ForeignClients
 from simulator.server.http_limits import HttpLimits, RequestMemoryBudget
 from simulator.server.protocol import HttpProtocol
@@ -26,12 +25,13 @@ from simulator.server.response_batcher import ResponseBatcher
 if TYPE_CHECKING:
     from simulator.server.tls import TlsSettings
 
+BACKLOG: Final = 2048
+"""How many connections may wait for the server."""
 _KEEP_ALIVE_S: Final = 75  # longer than the idle time of the usual client pools, so that it is the client that closes
 _TICK_S: Final = 1.0
 _GRACE_S: Final = 0.5  # how long a stopping server waits for requests to finish
 _CANCEL_GRACE_S: Final = 0.2  # how long applications may run after that
 _LAST_RESORT_S: Final = 10  # when uvicorn gives up, and says so; all was cancelled long before
-_STARTUP_FAILED: Final = 3  # the exit code
 
 
 def host_for_clients(listens: str) -> str:
@@ -53,27 +53,24 @@ class Server(uvicorn.Server):
     """
 
     drain_s = 0.0
+    on_hangup: Callable[[], None] | None = None  # SIGHUP, from when requests are answered
+    _loop: asyncio.AbstractEventLoop | None = None
+    _should_exit = False
 
     def __init__(
         self,
         config: uvicorn.Config,
         listener: socket.socket,
-        on_ready: Callable[[], None] | None,
-        on_stop: Callable[[], None] | None,
-        tls: "TlsSettings | None" = None,
+        on_ready: Callable[[], None],
+        on_stop: Callable[[], None],
+        tls: "TlsSettings | None",
     ) -> None:
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._should_exit = False
         self._woken = asyncio.Event()
         super().__init__(config)
-        self.tls = tls
-        self.on_hangup: Callable[[], None] | None = None  # SIGHUP, from when requests are answered
-        self._listener = listener
-        self._on_ready = on_ready
-        self._on_stop = on_stop
+        self.listener, self.tls = listener, tls
+        self._on_ready, self._on_stop = on_ready, on_stop
         self.on_drain: Callable[[], None] = lambda: None
-        self._drains = False
-        self._early: EarlyAnswers | None = None
+        self.take_accepted: Callable[[], list[socket.socket]] = list  # connections from before the start
         self.host: str = config.host
         self.port: int = listener.getsockname()[1]
 
@@ -97,34 +94,23 @@ class Server(uvicorn.Server):
 
     def close(self) -> None:
         """Close the listening socket."""
-        for connection in self._end_early():
+        for connection in self.take_accepted():
             connection.close()
-        self._listener.close()
-
-    def answer_early(self, probes: Mapping[str, Probe]) -> None:
-        """Answer these paths until the application has started, which may take long. Other requests, and everything
-        within TLS, wait until then."""
-        if self.tls is None:
-            self._early = EarlyAnswers(self._listener, probes)
-
-    def _end_early(self) -> list[socket.socket]:
-        early, self._early = self._early, None
-        return [] if early is None else early.end()
+        self.listener.close()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop because of a signal; uvicorn calls it."""
-        if not self.drain_s or self._drains or not self.started:
+        drain_s, self.drain_s = self.drain_s, 0.0
+        if not drain_s or not self.started or self._loop is None:
             super().handle_exit(sig, frame)
             return
-        self._drains = True
         self.on_drain()
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._loop.call_later, self.drain_s, super().handle_exit, sig, None)
+        self._loop.call_soon_threadsafe(self._loop.call_later, drain_s, super().handle_exit, sig, None)
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until asked to stop; then wait briefly for requests, close connections, and run the shutdown events."""
         try:
-            await super().serve(sockets or [self._listener])
+            await super().serve(sockets or [self.listener])
         finally:
             self.close()
 
@@ -133,16 +119,15 @@ class Server(uvicorn.Server):
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         if not self.started:  # newer versions of uvicorn exit by themselves
-            sys.exit(_STARTUP_FAILED)
+            sys.exit(3)  # as they do
         if self.on_hangup is not None and threading.current_thread() is threading.main_thread():
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self.on_hangup)
         make: Any = self.config.http_protocol_class
         protocol = partial(make, config=self.config, server_state=self.server_state)
-        for connection in self._end_early():
+        for connection in self.take_accepted():
             with suppress(OSError):  # it has left
                 await self._loop.connect_accepted_socket(protocol, connection)
-        if self._on_ready is not None:
-            self._on_ready()
+        self._on_ready()
 
     async def main_loop(self) -> None:
         """Wait until it should exit. uvicorn polls ten times a second, which would delay the end of a command."""
@@ -152,22 +137,15 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop. A request that does not finish in time gets a disconnect, and is cancelled if that does not end it."""
-        if self._on_stop is not None:
-            self._on_stop()
+        self._on_stop()
         if self.server_state.connections or self.server_state.tasks:
             ending = asyncio.create_task(self._end_requests())
             await super().shutdown(sockets)
             ending.cancel()
-        else:
-            await self._end_without_clients(sockets or [])
-
-    async def _end_without_clients(self, sockets: Iterable[socket.socket]) -> None:
-        """Shut down as uvicorn does, without its pause of a tenth of a second for clients."""
-        for server in self.servers:
-            server.close()
-        for one in sockets:
-            one.close()
-        await self.lifespan.shutdown()
+        else:  # as uvicorn does, without its pause of a tenth of a second for clients
+            for listening in (*self.servers, *(sockets or [])):
+                listening.close()
+            await self.lifespan.shutdown()
 
     async def _end_requests(self) -> None:
         await asyncio.sleep(_GRACE_S)
@@ -185,8 +163,8 @@ def make_server(
     port: int,
     *,
     limits: HttpLimits = HttpLimits(),  # noqa: B008 - frozen
-    on_ready: Callable[[], None] | None = None,
-    on_stop: Callable[[], None] | None = None,
+    on_ready: Callable[[], None] = lambda: None,
+    on_stop: Callable[[], None] = lambda: None,
     on_notice: Callable[[str], object] = lambda text: None,
     gate: OutputGate | None = None,
     tls: "TlsSettings | None" = None,
@@ -198,13 +176,17 @@ def make_server(
     sent while `gate` is closed. With `tls` it speaks TLS.
     """
     budget, foreign = RequestMemoryBudget(limits), ForeignClients(on_notice)
-    plain = partial(HttpProtocol, app, budget, ResponseBatcher(), gate, foreign)
+    protocol: Any = partial(HttpProtocol, app, budget, ResponseBatcher(), gate, foreign)
+    if tls is not None:
+        from simulator.server.tls import TlsEntry
+
+        protocol = partial(TlsEntry, tls, protocol, foreign, limits.connections)
     config = uvicorn.Config(
         app,
         host=host,
         port=port,
         loop="auto",  # uvloop where it is installed
-        http=plain if tls is None else _within_tls(tls, plain, foreign, limits.connections),  # type: ignore[arg-type]  # uvicorn only calls it
+        http=protocol,
         ws="none",
         lifespan="on",
         interface="asgi3",
@@ -218,19 +200,6 @@ def make_server(
         timeout_graceful_shutdown=_LAST_RESORT_S,
     )
     return Server(config, listen(host, port), on_ready, on_stop, tls)
-
-
-def _within_tls(
-    settings: "TlsSettings", plain: Callable[..., asyncio.Protocol], foreign: ForeignClients, connections_max: int
-) -> Callable[..., asyncio.Protocol]:
-    """Return a factory of protocols for new connections with TLS; `plain` makes the protocol within TLS."""
-    from simulator.server.tls import TlsEntry
-
-    def make(*, server_state: Any, **given: Any) -> TlsEntry:
-        inside = partial(plain, server_state=server_state, **given)
-        return TlsEntry(settings, inside, foreign, server_state.connections, connections_max)
-
-    return make
 
 
 def listen(host: str, port: int) -> socket.socket:

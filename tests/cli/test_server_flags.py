@@ -14,7 +14,7 @@ from simulator.cli.serve import serve_command, unknown_variables
 from simulator.cli.server_flags import ServerFlags
 from simulator.cli.usage import VARIABLES, CannotStart
 from simulator.cli.values import host_names
-from simulator.server.regular_files import CannotRead, content_of
+from simulator.whole_files import CannotRead, content_of
 from tests.support.certificates import pair
 from tests.support.processes import ROOT
 from tests.support.runner import invoke, refusal

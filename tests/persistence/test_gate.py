@@ -11,7 +11,7 @@ from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, 
 from simulator.persistence.errors import LeaseLost, StoreError, WriteFailed
 from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.store import Store
-from simulator.server.answer_writer import REFUSAL, GatedTransport
+from simulator.server.answer_writer import GatedTransport
 from tests.support.late_stores import LateStore
 
 
@@ -44,7 +44,7 @@ def made() -> tuple[LateStore, Gate, Written, GatedTransport, list[StoreError]]:
     store, failures = LateStore(), list[StoreError]()
     gate = Gate(cast(Store, store), failures.append)
     written = Written()
-    return store, gate, written, GatedTransport(cast(asyncio.Transport, written), gate), failures
+    return store, gate, written, GatedTransport(cast(asyncio.Transport, written), gate.is_open), failures
 
 
 def test_bytes_leave_at_once_without_new_inputs() -> None:
@@ -59,7 +59,7 @@ def test_a_client_that_left_while_its_answer_was_held_delays_no_other_client() -
     other = Written()
     gate.note()
     transport.write(b"a")
-    GatedTransport(cast(asyncio.Transport, other), gate).write(b"b")
+    GatedTransport(cast(asyncio.Transport, other), gate.is_open).write(b"b")
     written.has_left = True
     store.requested[0](None)
     assert written.did == []
@@ -99,7 +99,7 @@ def test_entries_written_later_wait_for_a_later_commit() -> None:
     gate.note()
     transport.write(b"a")
     gate.note()
-    other = GatedTransport(cast(asyncio.Transport, written), gate)
+    other = GatedTransport(cast(asyncio.Transport, written), gate.is_open)
     other.write(b"b")
     store.requested[0](None)
     assert written.did == [b"a"]
@@ -141,16 +141,17 @@ def test_answers_that_a_lost_lease_leaves_unstored_are_refused_until_the_gate_be
     transport.write(b"HTTP/1.1 200 OK\r\n\r\n")
     transport.write(b"more of it")
     begun = Written()
-    middle = GatedTransport(cast(asyncio.Transport, begun), gate)
+    middle = GatedTransport(cast(asyncio.Transport, begun), gate.is_open)
     middle.write(b"a later piece of a long answer")
     store.requested[0](LeaseLost("the lease has ended"))
-    assert written.did == [REFUSAL, "closed"]
-    assert b'"error":"lease_lost"' in REFUSAL
+    refusal, *others = written.did
+    assert others == ["closed"]
+    assert b'"error": "lease_lost"' in cast(bytes, refusal)
     assert begun.did == ["aborted"]
     assert len(failures) == 1
     gate.begin_again()
     after = Written()
-    GatedTransport(cast(asyncio.Transport, after), gate).write(b"a")
+    GatedTransport(cast(asyncio.Transport, after), gate.is_open).write(b"a")
     assert after.did == [b"a"]
 
 
@@ -158,7 +159,7 @@ def test_bytes_that_are_free_leave_a_closed_gate_behind_earlier_ones() -> None:
     store, gate, written, transport, _ = made()
     gate.note()
     free = Written()
-    other = GatedTransport(cast(asyncio.Transport, free), gate)
+    other = GatedTransport(cast(asyncio.Transport, free), gate.is_open)
     other.is_free = transport.is_free = True
     other.write(b"a")
     assert free.did == [b"a"]

@@ -2,11 +2,13 @@
 
 import asyncio
 import logging
+from types import SimpleNamespace
 
 import pytest
 
 from simulator.cli.server import note_foreign
 from simulator.runtime.events import Action
+from simulator.server import foreign
 from simulator.server.foreign import LOGGED, ForeignClients
 from simulator.server.http_limits import HttpRefusal
 from tests.support.client import running
@@ -78,10 +80,11 @@ def test_other_refusals_have_a_line(packet: bytes, lines: list[str], caplog: pyt
         assert line in record.getMessage()
 
 
-def test_each_kind_is_reported_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
+def test_each_kind_is_reported_once_a_minute(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     said: list[str] = []
-    clients = ForeignClients(said.append, lambda: now[0])
+    monkeypatch.setattr(foreign, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    clients = ForeignClients(said.append)
     refusal = HttpRefusal("malformed_request", "x")
     for at in (0, 59, 59, 60, 119, 121):
         now[0] = at

@@ -1,20 +1,19 @@
 """TLS at the server: certificates that change under way, handshakes that never end, and the same answers inside."""
 
 import asyncio
-import os
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from simulator.cli.certificates import context_of
 from simulator.server.http_limits import HttpLimits
-from simulator.server.tls import FILE_BYTES_MAX, BadCertificate, TlsSettings, context_of
-from tests.support.certificates import Pair, name_of, openssl, pair
+from simulator.server.tls import TlsSettings
+from tests.support.certificates import Pair, name_of, pair
 from tests.support.connections import connected, hang_up
 from tests.support.echo_server import PATIENCE_S, Client, Served, serving
 
@@ -160,7 +159,7 @@ PLAIN = [
 
 
 @pytest.mark.parametrize("sent", PLAIN)
-def test_plain_http_is_answered_in_plain_text(
+def test_plain_http_is_answered_without_tls(
     served: tuple[Served, TlsSettings], sent: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     server, _ = served
@@ -170,8 +169,8 @@ def test_plain_http_is_answered_in_plain_text(
             async with connected(server.port) as (reader, writer):
                 writer.write(sent)
                 answered = await asyncio.wait_for(reader.read(), PATIENCE_S)
-            assert answered.startswith(b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain")
-            assert answered.endswith(b"\r\n\r\nThis port speaks TLS: use https:// instead of http:// in the address.\n")
+            assert answered.startswith(b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json")
+            assert b'"This port speaks TLS: use https:// instead of http:// in the address."' in answered
         async with talking(server, pair("first")) as client:
             await client.send(GET)
             assert (await client.answer()).status == 200
@@ -222,72 +221,3 @@ def test_a_handshake_counts_as_a_connection() -> None:
         connect = partial(socket.create_connection, ("127.0.0.1", server.port), PATIENCE_S)
         silent = [opened.enter_context(connect()) for _ in range(3)]
         assert silent[-1].recv(1) == b""
-
-
-def _no_pem(pair_: Pair) -> None:
-    pair_.certificate.write_bytes(b"not PEM")
-
-
-def _broken(pair_: Pair) -> None:
-    lines = pair_.certificate.read_bytes().split(b"\n")
-    pair_.certificate.write_bytes(b"\n".join([lines[0], b"AAAA", *lines[-2:]]))
-
-
-def _no_key(pair_: Pair) -> None:
-    pair_.key.write_bytes(pair_.certificate.read_bytes())
-
-
-def _other_key(pair_: Pair) -> None:
-    pair_.key.write_bytes(pair("second").key.read_bytes())
-
-
-def _passphrase(pair_: Pair) -> None:
-    openssl("ec", "-aes128", "-passout", "pass:x", "-in", str(pair("first").key), "-out", str(pair_.key))
-
-
-def _huge(pair_: Pair) -> None:
-    pair_.key.write_bytes(b" " * (FILE_BYTES_MAX + 1))
-
-
-def _pipe(pair_: Pair) -> None:
-    pair_.key.unlink()
-    os.mkfifo(pair_.key)
-
-
-def _folder(pair_: Pair) -> None:
-    pair_.certificate.unlink()
-    pair_.certificate.mkdir()
-
-
-def _dangling(pair_: Pair) -> None:
-    pair_.certificate.unlink()
-    pair_.certificate.symlink_to("nowhere")
-
-
-@pytest.mark.parametrize(
-    ("spoil", "why"),
-    [
-        (_no_pem, "cert.pem: is not a PEM certificate"),
-        (_broken, "they cannot be read as PEM"),
-        (_no_key, "key.pem: is not a PEM private key"),
-        (_other_key, "the key does not belong to the certificate"),
-        (_passphrase, "key.pem: has a passphrase"),
-        (_huge, "key.pem: has more than 1048576 bytes"),
-        (_pipe, "key.pem: is not a regular file"),
-        (_folder, "cert.pem: is not a regular file"),
-        (_dangling, "cert.pem: cannot be read (No such file or directory)"),
-    ],
-)
-def test_a_pair_that_cannot_be_used_says_why(tmp_path: Path, spoil: Callable[[Pair], None], why: str) -> None:
-    copied = pair("first").into(tmp_path)
-    spoil(copied)
-    with pytest.raises(BadCertificate) as caught:
-        context_of(*copied)
-    assert why in str(caught.value)
-
-
-def test_links_to_files_are_followed_as_secrets_of_containers_are_mounted(tmp_path: Path) -> None:
-    pair("first").into(tmp_path, "real-")
-    (tmp_path / "cert.pem").symlink_to("real-cert.pem")
-    (tmp_path / "key.pem").symlink_to(tmp_path / "real-key.pem")
-    assert context_of(tmp_path / "cert.pem", tmp_path / "key.pem") is not None

@@ -6,8 +6,8 @@ from contextlib import closing
 
 import pytest
 
-from simulator.server import early
-from simulator.server.early import EarlyAnswers
+from simulator.cli import early_probes
+from simulator.cli.early_probes import EarlyAnswers
 from simulator.server.serve import listen
 
 HELD = b"GET /v2/balance HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -77,7 +77,7 @@ def test_a_client_that_leaves_is_forgotten(listener: socket.socket) -> None:
 
 @pytest.mark.slow
 def test_no_connection_is_accepted_beyond_the_bound(listener: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(early, "BACKLOG", 2)
+    monkeypatch.setattr(early_probes, "BACKLOG", 2)
     answers = EarlyAnswers(listener, {"/ready": lambda: (200, b"{}")})
     with connected(listener) as first:
         assert answered(listener, PROBE)  # it was accepted after the first connection

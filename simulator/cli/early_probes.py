@@ -11,21 +11,19 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from simulator.server.http_limits import SMALL_BODY_BYTES
 from simulator.server.message import STATUS_LINE
-
-BACKLOG: Final = 2048
-"""How many connections may wait for the server: here, and as many in the system's backlog."""
+from simulator.server.serve import BACKLOG
 
 SILENCE_S: Final = 0.2
 """How long a new connection may send nothing before it waits for the server."""
+_HEAD_BYTES: Final = 16 * 1024
 
 Probe = Callable[[], tuple[int, bytes]]
 """Returns a status and a body in JSON."""
 
 
 class EarlyAnswers:
-    """`probes` by path. `end` stops the thread and returns the connections that wait."""
+    """`probes` by path. `end` stops the thread and returns the connections that wait, at most `BACKLOG`."""
 
     def __init__(self, listener: socket.socket, probes: Mapping[str, Probe]) -> None:
         self._listener = listener
@@ -40,7 +38,8 @@ class EarlyAnswers:
         self._wake.close()
         self._thread.join()
         self._woken.close()
-        return self._held
+        held, self._held = self._held, []
+        return held
 
     def _run(self) -> None:
         with selectors.DefaultSelector() as selector:
@@ -49,38 +48,26 @@ class EarlyAnswers:
             while len(self._held) < BACKLOG:
                 if any(key.fileobj is self._woken for key, _ in selector.select()):
                     return
-                with contextlib.suppress(OSError):  # the client has left
-                    self._look_at(self._listener.accept()[0])
-
-    def _look_at(self, connection: socket.socket) -> None:
-        """Answer a probe; let anybody else wait."""
-        is_done = True
-        try:
-            is_done = self._answer(connection)
-        finally:
-            if is_done:
-                connection.close()
-            else:
-                connection.setblocking(False)
-                self._held.append(connection)
+                with contextlib.suppress(OSError), contextlib.ExitStack() as closing:  # the client has left
+                    connection = closing.enter_context(self._listener.accept()[0])
+                    if not self._answer(connection):
+                        closing.pop_all()
+                        connection.setblocking(False)
+                        self._held.append(connection)
 
     def _answer(self, connection: socket.socket) -> bool:
         """Answer a probe. Return False for any other connection that is open."""
         connection.settimeout(SILENCE_S)
         try:
-            head = connection.recv(SMALL_BODY_BYTES, socket.MSG_PEEK)
+            head = connection.recv(_HEAD_BYTES, socket.MSG_PEEK)
         except TimeoutError:
             return False
         probe = next((one for line, one in self._probes.items() if head.startswith(line)), None)
         if head and (probe is None or not head.endswith(b"\r\n\r\n")):
             return False
         if probe is not None:
-            connection.recv(SMALL_BODY_BYTES)
-            connection.sendall(_encoded(*probe()))
+            connection.recv(_HEAD_BYTES)
+            status, body = probe()
+            lines = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n" % len(body)
+            connection.sendall(STATUS_LINE[status] + lines + b"\r\n" + body)
         return True
-
-
-def _encoded(status: int, body: bytes) -> bytes:
-    """Return an answer that closes the connection."""
-    lines = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n" % len(body)
-    return STATUS_LINE[status] + lines + b"\r\n" + body
