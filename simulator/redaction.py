@@ -25,18 +25,11 @@ from simulator.wire.money import encode
 from simulator.wire.token_answers import HARMLESS_MEMBERS, MEMBERS, is_token_path
 
 MASKED: Final = "(not shown)"
-MASKED_IN_URL: Final = quote(MASKED, safe="()")
-FOUND_CHARS_MIN: Final = 8
-"""A shorter secret, such as the password `1234`, would be found in harmless text."""
-WORD_CHARS_MIN: Final = 24
-"""The same for a secret of letters alone, or of digits alone."""
-CUT_CHARS_MIN: Final = 12
-"""The length of a longer secret's beginning that is recognized, since a message may have cut off the rest."""
-BODY_BYTES_MAX: Final = 256 * 1024
-"""The maximum size of a body that is shown. The rest is neither decoded nor searched."""
-SECRET_BYTES_MAX: Final = 16 * 1024
-FOREIGN_KEY_CHARS_SHOWN: Final = 8
-"""The number of characters of an unknown `X-Api-Key` that are shown. The key may be a misplaced secret."""
+FOUND_CHARS_MIN: Final = 8  # a shorter secret, such as the password `1234`, would be found in harmless text
+WORD_CHARS_MIN: Final = 24  # the same for a secret of letters alone, or of digits alone
+CUT_CHARS_MIN: Final = 12  # of a secret's beginning that is recognized, since a message may have cut off the rest
+BODY_BYTES_MAX: Final = 256 * 1024  # of a body that is shown; the rest is neither decoded nor searched
+FOREIGN_KEY_CHARS_SHOWN: Final = 8  # of an unknown `X-Api-Key`, which may be a misplaced secret
 
 SECRET_MEMBERS: Final = (
     "password", "passwd", "secret", "api_secret", "client_secret", "webhook_secret", "refresh_token", "access_token",
@@ -74,18 +67,11 @@ _URL_VALUE: Final = re.compile(r"""((?:[?&]|(;))([^=&;#?"\s<>/]{1,100}+)=)((?(2)
 _ENCODED: Final = re.compile("%2F%2F|%3F|%3D", re.I)
 """Parts of a URL in a parameter; a client may encode them all, or only the last two."""
 
-FEW: Final = 100
-"""So many beginnings are found faster one by one."""
-
 Put = Callable[[str], str]
 
 
 def _mask(_: str) -> str:
     return MASKED
-
-
-def _mask_in_url(_: str) -> str:
-    return MASKED_IN_URL
 
 
 class Secrets:
@@ -97,6 +83,7 @@ class Secrets:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._known: dict[str, None] = {}
+        self.chars = 0  # of all of them
         self._by_beginning: dict[bytes, list[bytes]] = {}
         self._blocks: set[int] = set()
         self.add(secrets)
@@ -110,16 +97,17 @@ class Secrets:
     def add(self, secrets: Iterable[str]) -> None:
         """Hide these, too."""
         for secret in secrets:
-            for spelling in () if secret in self._known else _spellings(secret):
+            if secret in self._known:
+                continue
+            self._known[secret] = None
+            self.chars += len(secret)
+            for spelling in _spellings(secret):
                 self._by_beginning.setdefault(spelling[:FOUND_CHARS_MIN], []).append(spelling)
                 beginning = b"".join(spelling[at : at + _BLOCK] for at in range(_BLOCK))
                 self._blocks.update(memoryview(beginning).cast("I"))
-            self._known[secret] = None
 
     def spans(self, text: bytes) -> Iterator[tuple[int, int]]:
         """Yield where secrets begin and end in a text, in the order of their beginnings; they may overlap."""
-        if len(self._by_beginning) <= FEW and not any(map(text.__contains__, self._by_beginning)):
-            return
         blocks = memoryview(text[: len(text) // _BLOCK * _BLOCK]).cast("I")
         hits = self._blocks.intersection(blocks)
         end = 0  # of the last whole one; a whole secret may begin within a cut one
@@ -226,7 +214,7 @@ def _form_value(value: bytes) -> str:
     return unquote_to_bytes(value.replace(b"+", b" ")).decode("utf-8", "replace")
 
 
-def redact_urls(text: str, put: Put = _mask_in_url) -> str:
+def redact_urls(text: str, put: Put = _mask) -> str:
     """Return a text whose URLs have neither userinfo nor the values of secret parameters."""
     return _URL.sub(lambda found: _redact_url(found[0], put), text) if "//" in text else text
 
@@ -242,17 +230,15 @@ def _redact_url(url: str, put: Put) -> str:
     return redact_parameters(url, put) if "=" in url else url
 
 
-def redact_parameters(url: str, put: Put = _mask_in_url) -> str:
+def redact_parameters(url: str, put: Put = _mask) -> str:
     """Return a URL or path without the values of secret parameters, including URLs in a parameter."""
 
     def value(found: re.Match[str]) -> str:
         before, _, name, sent = found.groups()
         if is_secret_name(unquote_plus(name)):
             return found[0] if sent.startswith(MASKED[:4]) else before + put(sent)
-        if _ENCODED.search(sent):
-            plain = unquote_plus(sent)
-            if (shown := redact_urls(plain, _mask if put is _mask_in_url else put)) != plain:
-                return before + quote(shown, safe="()")
+        if _ENCODED.search(sent) and (shown := redact_urls(plain := unquote_plus(sent), put)) != plain:
+            return before + quote(shown, safe="()")
         return before + redact_parameters(sent, put) if "=" in sent else found[0]
 
     return _URL_VALUE.sub(value, url) if "=" in url else url
@@ -260,7 +246,7 @@ def redact_parameters(url: str, put: Put = _mask_in_url) -> str:
 
 class Mask:
     """Hides secrets in the parts of a request: the given secrets, and the secrets in `known`. An X-Api-Key that is not
-    in `keys` may be a misplaced secret. `number` is shown instead of a value that is no text."""
+    in `keys` may be a misplaced secret."""
 
     def __init__(
         self,
@@ -268,15 +254,13 @@ class Mask:
         keys: Container[str] = (),
         known: Iterable[Secrets] = (),
         put: Put = _mask,
-        number: object = MASKED,
     ) -> None:
-        self._keys, self._put, self._number = keys, put, number
-        self._put_in_url = _mask_in_url if put is _mask else put
+        self._keys, self._put = keys, put
         self._secrets = tuple(each for each in (Secrets(secrets), *known) if len(each))
 
     def text(self, text: str) -> str:
         """Return a text without secrets, tokens, and the credentials in URLs."""
-        return redact_urls(self._known(text), self._put_in_url) if text else text
+        return redact_urls(self._known(text), self._put) if text else text
 
     def _known(self, text: str) -> str:
         return redact(text, self._secrets, self._put)
@@ -303,7 +287,9 @@ class Mask:
         if not query:
             return ""
         query = query if isinstance(query, str) else query.decode("latin-1")
-        parts = self._known(self._token_form(query) if is_token_path(path) else query).split("&")
+        if is_token_path(path):
+            query = "&".join(map(self._token_parameter, query.split("&")))
+        parts = self._known(query).split("&")
         return "&".join(redact_parameters("?" + redact_urls(part, self._put), self._put)[1:] for part in parts)
 
     def body(self, path: str, body: bytes) -> str:
@@ -313,9 +299,7 @@ class Mask:
         note = f"... (the beginning of {len(body)} bytes)"
         if is_token_path(path):  # it would have to be decoded whole to know the secrets in it
             return MASKED + note
-        # More than the shown part, so that a secret at its end is recognized.
-        shown = self.whole_body(path, body[: BODY_BYTES_MAX + SECRET_BYTES_MAX].decode("utf-8", "replace"))
-        return shown.encode("utf-8", "surrogatepass")[:BODY_BYTES_MAX].decode("utf-8", "ignore") + note
+        return self.whole_body(path, body[:BODY_BYTES_MAX].decode("utf-8", "ignore")) + note
 
     def whole_body(self, path: str, body: str) -> str:
         """Return a body of any length without secrets. A body that is no text comes and goes with `surrogateescape`."""
@@ -331,7 +315,9 @@ class Mask:
             members = msgspec.json.decode(body)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             members = None
-        return encode(self._members(members)).decode() if isinstance(members, dict) else self._token_form(body)
+        if isinstance(members, dict):
+            return encode(self._members(members)).decode()
+        return "&".join(map(self._token_parameter, body.split("&")))  # a form, or a text that may be none
 
     def _members(self, members: dict[str, Any]) -> dict[str, Any]:
         """Return members without secrets, including unknown names: a password may have been sent as a name."""
@@ -343,11 +329,7 @@ class Mask:
     def _member(self, value: Any) -> Any:
         if isinstance(value, dict):
             return self._members(value)
-        return self._put(value) if isinstance(value, str) else value and self._number
-
-    def _token_form(self, form: str) -> str:
-        """Return a form for tokens, or a text that may be none, likewise."""
-        return "&".join(map(self._token_parameter, form.split("&")))
+        return self._put(value) if isinstance(value, str) else value and 0
 
     def _token_parameter(self, parameter: str) -> str:
         name, sign, value = parameter.partition("=")

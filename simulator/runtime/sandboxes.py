@@ -96,8 +96,6 @@ class Sandboxes:
         """Return the mask for a sandbox, or for all sandboxes if it does not exist; `others` are sandboxes whose
         secrets it received."""
         shown = [each for each in (live, *others) if each is not None]
-        if len(shown) == 1:
-            return shown[0].own_secrets.mask(shown[0].core.state.keys, shown[0].secrets)
         known = dict.fromkeys(chain.from_iterable(each.secrets for each in shown))  # they share the former secrets
         return Mask((), ChainMap(*(each.core.state.keys for each in shown)), known if shown else self.secrets)
 

@@ -1,32 +1,26 @@
 """Indexes of secrets that grow with their sources, and evict the oldest."""
 
-from collections.abc import Collection, Container, Iterable
+from collections.abc import Collection, Iterable
 from math import inf
 
 from simulator.domain.model.resellers import FORMER_MAX, SecretLog
-from simulator.redaction import Mask, Secrets
+from simulator.redaction import Secrets
 
 
 class FormerSecrets:
-    """The secrets of former lives of sandboxes: at least the latest `FORMER_MAX`, in two generations. The older
-    generation is evicted whenever the newer is full; with `chars_max` also when its secrets exceed so many characters.
-    """
+    """The secrets of former lives of sandboxes: at least the latest `FORMER_MAX`, in two `generations`. The older one
+    is evicted whenever the newer is full, or has `chars_max` characters."""
 
     def __init__(self, chars_max: float = inf) -> None:
-        self._older = Secrets()
-        self._newer = Secrets()
-        self._chars, self._chars_max = 0, chars_max
-        self.generations: tuple[Secrets, ...] = ()  # the indexes to search, without empty ones
+        self._chars_max = chars_max
+        self.generations = Secrets(), Secrets()
 
     def add(self, secrets: Iterable[str]) -> None:
         """Add secrets to redact."""
-        for secret in secrets:
-            before = len(self._newer)
-            self._newer.add([secret])
-            self._chars += len(secret) if len(self._newer) > before else 0
-        if len(self._newer) >= FORMER_MAX or self._chars >= self._chars_max:
-            self._older, self._newer, self._chars = self._newer, Secrets(), 0
-        self.generations = tuple(each for each in (self._older, self._newer) if len(each))
+        _, newer = self.generations
+        newer.add(secrets)
+        if len(newer) >= FORMER_MAX or newer.chars >= self._chars_max:
+            self.generations = newer, Secrets()
 
 
 def followed(index: Secrets, secrets: Collection[str]) -> Secrets:
@@ -44,14 +38,6 @@ class OwnSecrets:
         self._log = log
         self._index = Secrets()
         self._version = 0
-        self._mask: tuple[tuple[Secrets, ...], Mask] | None = None
-
-    def mask(self, keys: Container[str], secrets: tuple[Secrets, ...]) -> Mask:
-        """Return the mask of a sandbox with these keys and secrets. It is cached until the secrets change: each event
-        that is shown needs it."""
-        if self._mask is None or self._mask[0] != secrets:
-            self._mask = secrets, Mask((), keys, secrets)
-        return self._mask[1]
 
     def index(self) -> Secrets:
         """Return the index of the secrets."""

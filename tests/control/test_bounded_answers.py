@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from simulator.control.http import PAGE_BYTES_MAX, SLICE_ROWS
-from simulator.redaction import BODY_BYTES_MAX, MASKED, Mask, Secrets
+from simulator.redaction import BODY_BYTES_MAX, CUT_CHARS_MIN, MASKED, Mask, Secrets
 from tests.support.client import Client, Response, running
 
 LARGE = 9_900_000
@@ -57,7 +57,7 @@ def test_a_secret_at_the_cut_is_not_shown_in_part(shift: int) -> None:
     secret = "s3cr3t-of-somebody-that-is-long-enough"
     body = b"-" * (BODY_BYTES_MAX - shift) + secret.encode() + b"-" * 100
     shown = Mask([secret]).body("/v2/topup", body)
-    assert secret[:4] not in shown
+    assert secret[:CUT_CHARS_MIN] not in shown
     assert shown.startswith("-" * (BODY_BYTES_MAX - shift))
 
 

@@ -22,7 +22,7 @@ PATH = "/v2/token"
         (b"", b""),
         (b'{"username":"ann","password":"p"}', b'{"username":"ann","password":"(not shown)"}'),
         (b'{"username":"ann","password":7,"refresh_token":null}',
-         b'{"username":"ann","password":"(not shown)","refresh_token":null}'),
+         b'{"username":"ann","password":0,"refresh_token":null}'),
         (b'{"username":"ann","hunter2hunter2":""}', b'{"username":"ann","(not shown)":"(not shown)"}'),
         (b'{"AuthenticationResult":{"IdToken":"t","ExpiresIn":3600}}',
          b'{"AuthenticationResult":{"IdToken":"(not shown)","ExpiresIn":3600}}'),

@@ -9,7 +9,7 @@ from simulator.redaction import MASKED
 from tests.support.client import running
 
 ONE = "/sandboxes/default"
-HIDDEN = "(not%20shown)"
+HIDDEN = "(not shown)"
 SECRET_URL = "http://127.0.0.1:9/hook?token=t0ken-t0ken&a=1&b"
 SHOWN_URL = f"http://127.0.0.1:9/hook?token={HIDDEN}&a=1&b"
 SCENARIO = {

@@ -103,7 +103,7 @@ def lines_in_steps(tape: TakenTape, replayer: RequestReplay) -> Iterator[bytes |
     for line in tape_lines(tape):
         secrets.update(texts_in(_DECODER.decode(line)))
         yield None
-    mask, is_same = Mask(secrets, tape.keys, tape.former, stand_ins.__getitem__, number=0), True
+    mask, is_same = Mask(secrets, tape.keys, tape.former, stand_ins.__getitem__), True
     for line in tape_lines(tape):
         before = _DECODER.decode(line)
         after = _redacted(before, mask, stand_ins)

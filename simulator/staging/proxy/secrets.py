@@ -6,6 +6,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Final, NamedTuple
+from urllib.parse import quote
 
 import msgspec
 
@@ -15,7 +16,7 @@ from simulator.auth.diagnose import diagnose
 from simulator.auth.headers import joined
 from simulator.auth.signature import MESSAGES, Denied, check_headers, verify
 from simulator.domain.model.webhooks import Signature
-from simulator.redaction import MASKED_IN_URL, Mask, Secrets, members_in, redact, redact_strings
+from simulator.redaction import MASKED, Mask, Secrets, members_in, redact, redact_strings
 from simulator.runtime.secret_index import FormerSecrets
 from simulator.staging.proxy.departures import members
 from simulator.staging.proxy.messages import PassedExchange
@@ -62,12 +63,12 @@ class SeenSecrets:
 
 def without_secrets(one: Call | Notification, secrets: Iterable[Secrets]) -> Call | Notification:
     """Return the message with secrets hidden in its query, body and answer, the only parts that a recording reads."""
-    known = tuple(secrets)
+    known, hidden = tuple(secrets), quote(MASKED, safe="()")
     body, answer = (redact_strings(text, lambda value: redact(value, known)) for text in (one.body, one.answer))
     if isinstance(one, Call):
-        query = redact(one.query.decode("latin-1"), known, lambda _: MASKED_IN_URL).encode("latin-1")
+        query = redact(one.query.decode("latin-1"), known, lambda _: hidden).encode("latin-1")
         return msgspec.structs.replace(one, query=query, body=body, answer=answer)
-    url = redact(one.url, known, lambda _: MASKED_IN_URL)
+    url = redact(one.url, known, lambda _: hidden)
     return msgspec.structs.replace(one, url=url, body=body, answer=answer)
 
 
