@@ -10,8 +10,8 @@ from reseller_sim.formats import whole_line as whole_line
 ELLIPSIS = "..."
 QUOTED_CHARS_MAX = 100
 """The characters of a client's name or value that a sentence quotes."""
-SENTENCE_CHARS_MAX = 300
-"""The characters of a sentence, and of a value that a report shows."""
+SENTENCE_CHARS_MAX = 500
+"""The characters of a sentence, and of a value that a report or a list shows."""
 
 
 def shortened(text: str | bytes, chars_max: int = QUOTED_CHARS_MAX, ellipsis: str = ELLIPSIS) -> str:

@@ -21,8 +21,8 @@ BODY_BYTES_MAX = 10 * 1024 * 1024
 SIGNATURE_BYTES_MAX = 512
 
 NONCE_BYTES_MIN, NONCE_BYTES_MAX = 16, 128
-TIMESTAMP_BYTES_MAX = 18
 _NONCE_CHARACTERS = (ascii_letters + digits + "-_").encode()
+_is_timestamp = re.compile(rb"[0-9]{1,18}").fullmatch
 _is_nonce = re.compile(rb"[a-zA-Z0-9_-]{%d,%d}" % (NONCE_BYTES_MIN, NONCE_BYTES_MAX)).fullmatch
 
 NO_QUERY = (b"",)
@@ -32,6 +32,7 @@ _UNITS = {13: "milliseconds", 16: "microseconds", 19: "nanoseconds"}
 _HOUR_S, _ZONE_HOURS_MAX, _CLOCK_S = 3600, 14, 60  # of zones, and what a clock may be off beside one
 _CORES = {names.API_KEY: b"apikey", names.TIMESTAMP: b"timestamp", names.NONCE: b"nonce", names.SIGNATURE: b"sign"}
 _KEY_FORMS = tuple((re.compile(form, re.IGNORECASE), hint) for form, hint in (
+    (rb".*, .*", "X-Api-Key was sent more than once, or with a comma"),
     (rb"undefined|null|None|\$.*|\{\{.*|<.*|your.*", "it is a placeholder, or a variable that is not set"),
     (rb"([\"']).*\1", "it has quotes around it"), (rb"bearer .*", "send the key alone, without Bearer"),
     (rb".*%.*", "it is percent-encoded"),
@@ -111,7 +112,7 @@ def check_headers(
         advice = _near(headers, names.API_KEY) or "; send the key and sign the request with its secret"
         return Denied("missing_api_key", reason + advice)
     if held is None:
-        hint = "; X-Api-Key was sent more than once, or with a comma" if b", " in raw_key else _key_form(raw_key)
+        hint = next((f"; {hint}" for form, hint in _KEY_FORMS if form.fullmatch(raw_key)), "")
         return Denied("invalid_api_key", f"no reseller of this sandbox has this key{hint}", NO_ACTIVE_KEY + hint)
     if held.state != "active":
         if held.state == "revoked":
@@ -123,7 +124,7 @@ def check_headers(
         return _incomplete(headers)
     if not _is_nonce(nonce):
         return _misshapen(nonce, timestamp)
-    if not timestamp.isdigit() or len(timestamp) > TIMESTAMP_BYTES_MAX:
+    if not _is_timestamp(timestamp):
         unit = _unit(timestamp) and f" is in {_unit(timestamp)}: it"
         return Denied(
             "invalid_timestamp_format",
@@ -159,11 +160,6 @@ def _near(headers: Mapping[bytes, bytes], name: bytes) -> str:
     near = (sent for sent in headers if sent != name and _CORES[name] in sent.translate(None, b"-_"))
     sent = next((sent for sent in near if sent not in _CORES), b"")
     return f"; {shortened(sent)} was sent, did you mean {_written([name])}?" if sent else ""
-
-
-def _key_form(key: bytes) -> str:
-    """Return a hint at what the form of an API key alone shows to be wrong."""
-    return next((f"; {hint}" for form, hint in _KEY_FORMS if form.fullmatch(key)), "")
 
 
 def _unit(timestamp: bytes) -> str:

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.auth import headers as names
+from simulator.auth.autopsy.signing_steps import TEXT_BYTES_MAX
 from simulator.auth.canonical import body_hash, canonical_query, canonical_string, signature
 from simulator.auth.headers import joined
 from simulator.auth.signature import Denied, check_headers
@@ -37,7 +38,6 @@ from simulator.runtime.sandboxes import DEFAULT
 from simulator.shortened import shortened
 
 SCHEMA: Final = "explain-request"
-HEADERS_BYTES_MAX: Final = 64 * 1024
 _PIECES: Final = {
     "version": "the version of the scheme, always v1",
     "timestamp": f"{names.WRITTEN_TIMESTAMP} as it was sent: Unix seconds",
@@ -78,8 +78,8 @@ def read_parts(raw: bytes) -> RequestParts:
     given = request_parts(
         wanted["method"], wanted["path"], written.items() if isinstance(written, dict) else written, body
     )
-    if sum(len(name) + len(value) for name, value in given.headers) > HEADERS_BYTES_MAX:
-        raise InvalidInput(f"the headers have more than {HEADERS_BYTES_MAX} bytes", "headers")
+    if sum(len(name) + len(value) for name, value in given.headers) > TEXT_BYTES_MAX:
+        raise InvalidInput(f"the headers have more than {TEXT_BYTES_MAX} bytes", "headers")
     headers = given.headers
     if "key" in wanted:
         headers = [pair for pair in headers if pair[0] != names.API_KEY] + [(names.API_KEY, as_bytes(wanted["key"]))]

@@ -24,14 +24,13 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.scenario.library import BODY
 from simulator.scenario.reading.nodes import ScenarioError
-from simulator.shortened import shortened
+from simulator.shortened import SENTENCE_CHARS_MAX, shortened
 from simulator.wire.money import encode
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
 OUTLINE_BYTES_MAX = 512 * 1024  # a scenario has more structure than any request of the reseller API
 AT_ONCE_BYTES_MAX = 64 * 1024  # decoding and validating more takes longer than others should wait
 DIGITS_MAX = 19
-MESSAGE_CHARS_MAX = 500
 PAGE_BYTES_MAX = 1024 * 1024
 SLICE_BYTES = 8 * 1024  # of a page: rendered in a turn of the event loop, a few milliseconds for the costliest rows
 SLICE_ROWS = 16
@@ -82,7 +81,7 @@ async def in_slices(slices: Iterable[list[Row]]) -> list[Row]:
 def error(status: int, code: str, message: str, path: str = "", **more: Any) -> Response:
     """Return an error: code for machines, message for people, path for the position. Texts from the client are
     truncated."""
-    message, path = (shortened(text, MESSAGE_CHARS_MAX, "…") for text in (message, path))
+    message, path = (shortened(text, SENTENCE_CHARS_MAX, "…") for text in (message, path))
     return reply({"error": code, "message": message, "path": path, **more}, status)
 
 
@@ -132,7 +131,7 @@ def _advice(request: Request, path: str, unknown: str) -> str:
         return of_service(path)
     if path.startswith("/_sim/_sim"):
         return "/_sim is in this path twice: RESELLER_SIM_URL ends in it already"
-    likely = _likely_path(request) if len(path) <= MESSAGE_CHARS_MAX else ""
+    likely = _likely_path(request) if len(path) <= SENTENCE_CHARS_MAX else ""
     return f"{unknown.partition(';')[0]}; did you mean {likely}?" if likely else unknown
 
 

@@ -23,6 +23,7 @@ from simulator.control.access import refuse_revoked
 from simulator.control.autopsies import OTHERS_MAX
 from simulator.control.filters import query_of
 from simulator.control.http import (
+    AT_ONCE_BYTES_MAX,
     InvalidInput,
     base_url,
     body_of,
@@ -48,7 +49,7 @@ from simulator.scenario.lint.start import real_waits
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.sections.scripted_answers import build_inbox
 from simulator.scenario.sections.times import DAYS
-from simulator.shortened import shortened
+from simulator.shortened import SENTENCE_CHARS_MAX, shortened
 from simulator.wire.webhook_signature import headers_of, is_signed_with, lacking, staleness
 
 
@@ -160,7 +161,6 @@ async def _disconnect(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 SHOWN_MAX: Final = 20  # replies of each list, and headers of each reply
-TEXT_CHARS_MAX: Final = 200
 _INDEX: Final = re.compile(r"\[([0-9]+)\]")
 
 
@@ -194,8 +194,8 @@ def _reply(one: InboxReply) -> dict[str, Any]:
         "status": 0 if one.disconnect else one.status,
         "delay": typical(one.delay).total_seconds(),
         **({"p99": one.delay.p99.total_seconds()} if isinstance(one.delay, Spread) else {}),
-        "body": shortened(one.body, TEXT_CHARS_MAX),
-        "headers": {name: shortened(value, TEXT_CHARS_MAX) for name, value in headers},
+        "body": shortened(one.body, SENTENCE_CHARS_MAX),
+        "headers": {name: shortened(value, SENTENCE_CHARS_MAX) for name, value in headers},
         "disconnect": one.disconnect,
     }
 
@@ -213,7 +213,6 @@ def _window(window: Window) -> dict[str, Any]:
 
 
 TRIED_BYTES_MAX: Final = 4 * 1024 * 1024  # per message, which is hashed again with each secret
-JSON_BYTES_MAX: Final = 64 * 1024  # larger messages are not decoded
 JSON_DEPTH_MAX: Final = 32  # an answer with more levels could not be read by our own bounds
 _WEBHOOK_SECRET: Final = re.compile("[0-9a-f]{64}", re.IGNORECASE)
 _IN_QUERY: Final = ("refid", "status", "price", "message")
@@ -332,7 +331,7 @@ def _matches(payment: Transaction, found: Mapping[str, Any]) -> bool:
 def json_of(body: bytes) -> Any:
     """Return the decoded JSON; None when it is invalid, too long or nested too deep."""
     try:
-        value = decode_any(body) if len(body) <= JSON_BYTES_MAX else None
+        value = decode_any(body) if len(body) <= AT_ONCE_BYTES_MAX else None
     except BadJson:
         return None
     return value if _is_within(value, JSON_DEPTH_MAX) else None

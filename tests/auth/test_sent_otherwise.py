@@ -83,9 +83,7 @@ LOST = [
         TIGHT, TIGHT.replace("Kedai", "K\u00e9dai"), TIGHT.replace("\u00e9", "\u2013"),
         json.dumps(ORDER, ensure_ascii=False))),
     *((text.encode("ascii", "replace"), text.encode()) for text in (
-        TIGHT.replace("Kedai", "K\u00e9da\u00fc"),
-        TIGHT.replace("Kedai", "\u00fc\u00fcK\u00fc").replace("\u00e9", "\u00fc"),
-        TIGHT.replace("\u00e9", "\U0001f600"))),
+        TIGHT.replace("Kedai", "\u00fc\u00fcK\u00fc").replace("\u00e9", "\u00fc"),)),
     (TIGHT.replace("\u00e9", "\ufffd").encode(), FLAT),
     (TIGHT.replace("\u00e9", "??").encode(), FLAT),
 ]  # fmt: skip

@@ -9,10 +9,10 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
+from simulator.auth.autopsy.signing_steps import TEXT_BYTES_MAX
 from simulator.cli.main import cli
 from simulator.contract.openapi import CONTROL, bundled
 from simulator.control.curl import ARGUMENT_BYTES_MAX
-from simulator.control.explain import HEADERS_BYTES_MAX
 from tests.support.client import Client, Response, running
 from tests.support.signing import sign
 
@@ -269,7 +269,7 @@ def test_an_endpoint_without_credentials_needs_none(client: Client) -> None:
         ({"method": "GET", "path": "/v2/balance", "headers": [["X-Api-Key"]]}, "headers.0"),
         ({"method": "GET", "path": "/v2/balance", "headers": "X-Api-Key: k"}, "headers"),
         ({"method": "GET", "path": "/v2/balance", "headers": {str(n): "" for n in range(201)}}, "headers"),
-        ({"method": "GET", "path": "/v2/balance", "headers": {"a": "x" * HEADERS_BYTES_MAX}}, "headers"),
+        ({"method": "GET", "path": "/v2/balance", "headers": {"a": "x" * TEXT_BYTES_MAX}}, "headers"),
         ({"method": "POST", "path": "/v2/topup", "body_base64": "?"}, "body_base64"),
         ({"method": "POST", "path": "/v2/topup", "body_base64": "", "body": "x"}, "body_base64"),
         ({"method": "GET", "path": "/v2/balance", "secret": "no Base64"}, "secret"),

@@ -136,7 +136,7 @@ def test_json_that_is_large_or_deep_is_shown_as_text(
     (item,) = read(client)["items"]
     assert item["body"] == body.decode()
     assert item["json"] == (json.loads(body) if is_decoded else None)
-    assert sum(decoded) <= inboxes.JSON_BYTES_MAX
+    assert sum(decoded) <= inboxes.AT_ONCE_BYTES_MAX
 
 
 def test_twenty_mebibytes_of_nested_json_are_never_decoded_and_a_page_shows_one_of_them(

@@ -9,7 +9,7 @@ from base64 import b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from html import escape
-from itertools import chain, product
+from itertools import islice, product
 from typing import Any
 from unicodedata import normalize
 from urllib.parse import quote, quote_plus
@@ -31,12 +31,8 @@ _CHARSETS = {
     "utf-32": "UTF-32", "gbk": "GBK", "big5": "Big5", "tis-620": "TIS-620",
 }  # fmt: skip
 _SINGLE_BYTES = ("latin-1", "cp1252")
-_LOST = (re.compile("[?\ufffd]"), re.compile("\\?{2,}|\ufffd{2,}"))  # a sign for each letter, or for each of its bytes
-_USUAL_LETTERS = (
-    "\u00e9\u00e8\u00e0\u00fc\u00f6\u00e4\u00f1\u00e7\u00e1\u00ed\u00f3\u2019\u2013\u00ea\u00f4\u00fa\u00a0"
-)
-_LETTERS = tuple(map(chr, (*range(0xA0, 0x180), *range(0x2010, 0x2027), 0x20AC, 0x2122)))
-_EMOJI = tuple(map(chr, (*range(0x1F600, 0x1F650), *range(0x1F300, 0x1F600))))
+_LOST = ("[?\ufffd]", "\\?{2,}|\ufffd{2,}")  # a sign for each letter, or for each of its bytes
+_LETTERS = "\u00e9\u00e8\u2019" + "".join(map(chr, (*range(0xA0, 0x180), *range(0x2010, 0x2027), 0x20AC, 0x2122)))
 
 _IS_FORM = re.compile(rb"--|[\w.%+\[\]-]+=(?!=|$)")
 FORM_SENT = "the body was sent as a form: the service reads JSON, so sign and send one JSON text"
@@ -170,18 +166,12 @@ def _charsets_sent(facts: Facts) -> Iterator[tuple[bytes, str]]:
 
 
 def _lost_letters(facts: Facts) -> Iterator[bytes]:
+    """Yield the body with the same letter at every place where one was lost, then at one of the first places."""
     text = facts.body.decode("utf-8", "replace") if len(facts.body) <= facts.json_bytes_max else ""
     for sign in _LOST:
-        places = [found.span() for found in sign.finditer(text)]
-        for chosen in (*([places] if len(places) > 1 else []), *([place] for place in places[:4])):
-            letters = (*_USUAL_LETTERS, *_LETTERS, *(_EMOJI if len(places) == 1 else ()))
-            several = {2: _USUAL_LETTERS, 3: _USUAL_LETTERS[:10]}.get(len(chosen), "")
-            same = ((letter,) * len(chosen) for letter in letters)
-            for found in chain(product(several, repeat=len(chosen)) if several else (), same):
-                made = text
-                for (start, end), letter in zip(reversed(chosen), reversed(found), strict=True):
-                    made = made[:start] + letter + made[end:]
-                yield made.encode()
+        yield from (re.sub(sign, letter, text).encode() for letter in (_LETTERS if re.search(sign, text) else ()))
+        for start, end in [found.span() for found in islice(re.finditer(sign, text), 4)]:
+            yield from ((text[:start] + letter + text[end:]).encode() for letter in _LETTERS)
 
 
 def _unpacked(facts: Facts) -> Iterator[tuple[bytes, str]]:

@@ -151,9 +151,8 @@ def in_order(text: bytes) -> bytes:
 
 
 def reordered(members: Members) -> Iterator[bytes]:
-    """Yield an object with its members in the order of Java's HashMap, in the opposite one, then in each if they are
-    few; and the same of the objects in it."""
-    yield _of_buckets(members)
+    """Yield an object with its members in the opposite order, then in each if they are few; and the same of the objects
+    in it."""
     yield object_of(list(members.items())[::-1])
     for name, inner in _objects(members):
         yield from (object_of((members | {name: made}).items()) for made in reordered(inner))
@@ -163,19 +162,6 @@ def reordered(members: Members) -> Iterator[bytes]:
 
 def _objects(members: Members) -> Iterator[tuple[str, Members]]:
     yield from ((name, inner) for name, raw in members.items() if (inner := members_of(raw)))
-
-
-def _of_buckets(members: Members) -> bytes:
-    pairs = sorted(members.items(), key=lambda member: _bucket(member[0]))
-    return object_of((name, _of_buckets(inner) if (inner := members_of(raw)) else raw) for name, raw in pairs)
-
-
-def _bucket(name: str) -> int:
-    """Return the place of a key in a HashMap of up to twelve."""
-    number = 0
-    for sign in name:
-        number = (number * 31 + ord(sign)) & 0xFFFFFFFF
-    return (number ^ (number >> 16)) & 15
 
 
 def without_absent(members: Members) -> Iterator[bytes]:

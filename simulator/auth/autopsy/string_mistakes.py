@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
 from functools import partial
-from itertools import permutations, product
+from itertools import permutations
 from typing import Any
 
 from simulator.auth.autopsy.signing_steps import TEXT_BYTES_MAX, Facts, Parts, always, rows
@@ -22,6 +22,7 @@ _SEPARATORS = {
 }  # fmt: skip
 _ENDS = {b":": "a colon", b"\r\n": "CR LF", b" ": "a blank", b"\x00": "a zero byte", b"\\n": "a backslash and n"}
 _BEGINNINGS = (b"v2:", b"V1:", b"v1=", b"1:", b":", b"v1\n", b"v1.", b"v1::", b'"v1:', b" v1:")
+_CONTENT_TYPES = (b"application/json", b"application/json; charset=utf-8")
 _HOUR_S = 3600
 _ZONES_S = [sign * quarters * 900 for quarters in (32, *range(4, 57)) for sign in (1, -1)]  # Malaysia's first
 _NAMES = ("timestamp", "nonce", "METHOD", "query", "body hash")
@@ -69,11 +70,6 @@ def _printed(_: Facts) -> Iterator[Any]:
         yield lambda parts, write=write: [write(["v1", *(part.decode("latin-1") for part in parts)]).encode()]
 
 
-def _with_content_type(_: Facts) -> Iterator[Any]:
-    for kind, at in product((b"application/json", b"application/json; charset=utf-8"), (4, 5, 3)):
-        yield lambda parts, kind=kind, at=at: (b"v1", *parts[:at], kind, *parts[at:])
-
-
 def _without(at: int) -> Callable[[Parts], Pieces]:
     return lambda parts: (b"v1", *parts[:at], *parts[at + 1 :])
 
@@ -88,18 +84,21 @@ def _orders(_: Facts) -> Iterator[tuple[Any, str]]:
             yield _in_order(*order), ":".join(("v1", *(_NAMES[at] for at in order)))
 
 
+def _with(piece: bytes, at: int) -> Callable[[Parts], Pieces]:
+    return lambda parts: (b"v1", *parts[:at], piece, *parts[at:])
+
+
 def _with_path(facts: Facts) -> Iterator[Any]:
     for path in facts.paths:
-        for at in (3, 4, 2):
-            yield lambda parts, at=at, path=path: (b"v1", *parts[:at], path, *parts[at:])
+        yield from (_with(path, at) for at in (3, 4, 2))
         yield lambda parts, path=path: (b"v1", *parts[:2], parts.method + b" " + path, *parts[3:])
 
 
 def _with_key(facts: Facts) -> Iterator[Any]:
-    for at in range(7) if facts.api_key else ():
-        yield lambda parts, at=at: (*(b"v1", *parts)[:at], facts.api_key, *(b"v1", *parts)[at:])
     if facts.api_key:
+        yield lambda parts: (facts.api_key, b"v1", *parts)
         yield lambda parts: (facts.api_key, *parts)
+        yield from (_with(facts.api_key, at) for at in range(6))
 
 
 def _of_other_service(facts: Facts) -> Iterator[tuple[Any, str]]:
@@ -190,7 +189,7 @@ MISTAKES = (
         ("other-order", "the parts have another order: {}", _SIX, _orders),
         ("parts-printed", "the parts are signed as a printed list", _COLONS, _printed),
         ("content-type-in-string", "the Content-Type is an additional part of the signed string", _SIX,
-         _with_content_type),
+         lambda r: (_with(kind, at) for kind in _CONTENT_TYPES for at in (4, 5, 3))),
     ),
     *rows(
         "separator",

@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import astuple
 
 from simulator.contract.responses import Departure
+from simulator.control.transactions import SHOWN_MAX
 from simulator.runtime.journal import BoundedLog
 from simulator.staging.bodies import code_of, short
 from simulator.staging.proxy.departures import TOPUP_PATH
@@ -101,9 +102,6 @@ def seen_size(value: Any) -> int:
     if isinstance(value, tuple):
         return sum(map(seen_size, value)) + 100
     return sum(map(seen_size, astuple(value))) + 500 if isinstance(value, msgspec.Struct) else 0
-
-
-SHOWN_MAX: Final = 100
 
 
 class SeenStatus(msgspec.Struct, frozen=True):
