@@ -74,19 +74,18 @@ def identify(call: ApiCall) -> Reply | None:
 
     An API key takes precedence over a bearer token; an empty key counts as absent.
     """
-    endpoint, key, held = call.endpoint, call.headers.get(names.API_KEY), None
-    if key is not None:
-        call.named = named = call.sandbox.core.state.keys.get(key.decode("latin-1"))
-        if named is not None:
-            held = named[1]
-            if named[0].settings.ip_allowlist and (refusal := refuse_address(call)):
-                return refusal
+    endpoint, sandbox, held = call.endpoint, call.sandbox, None
+    call.named = named = sandbox.core.state.keys.get(call.headers.get(names.API_KEY, b"").decode("latin-1"))
+    if named is not None:
+        reseller, held = named
+        if reseller.settings.ip_allowlist and (refusal := refuse_address(call)):
+            return refusal
     if endpoint.access is Access.OPEN:
         call.is_unsigned = True
         call.claim = ANONYMOUS
         return None
-    tolerance_s = call.sandbox.scenario.limits.timestamp_tolerance.total_seconds()
-    claim = check_headers(call.headers, held, call.sandbox.signing_time(call.wall).timestamp(), tolerance_s)
+    tolerance_s = sandbox.scenario.limits.timestamp_tolerance.total_seconds()
+    claim = check_headers(call.headers, held, sandbox.signing_time(call.wall).timestamp(), tolerance_s)
     if isinstance(claim, Denied):
         has_token = claim.code == "missing_api_key" and names.AUTHORIZATION in call.headers
         return _identify_bearer(call, endpoint) if has_token else deny(call, endpoint, claim)
