@@ -12,14 +12,11 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping, 
 from contextlib import suppress
 from enum import IntEnum, auto
 from types import coroutine
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
 from simulator.server.answer_writer import GatedTransport
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest, header_lines, sized, without_framing
-
-if TYPE_CHECKING:
-    from simulator.server.protocol import HttpProtocol
 
 EXTENSION: Final = "reseller_sim.responder"  # the key in `scope["extensions"]`
 STATUS_LINE_KEY: Final = "reseller_sim.status_line"
@@ -84,7 +81,7 @@ class Responder:
 
     __slots__ = ("_connection", "_is_chunked", "_is_read", "_unwritten", "_waiting", "has_input", "request", "stage")
 
-    def __init__(self, connection: "HttpProtocol", request: HttpRequest) -> None:
+    def __init__(self, connection: Any, request: HttpRequest) -> None:  # an `HttpProtocol`, which imports this module
         self._connection = connection
         self.request = request
         self.stage: AnswerStage = AWAITED

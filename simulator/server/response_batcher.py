@@ -11,15 +11,12 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from uvicorn.server import ServerState
 
 from simulator.server.http_limits import HttpLimits, HttpRefusal
 from simulator.server.message import HttpRequest, header_lines
-
-if TYPE_CHECKING:
-    from simulator.server.protocol import HttpProtocol
 
 CONNECTIONS_MAX: Final = 64
 """The number of connections that answer in a turn. The others come first in the next turn, after the loop has checked
@@ -32,7 +29,7 @@ class ResponseBatcher:
     """A queue of the connections that have requests to answer at the end of this turn."""
 
     def __init__(self) -> None:
-        self._waiting: dict[HttpProtocol, None] = {}  # oldest first
+        self._waiting: dict[Any, None] = {}  # each an `HttpProtocol`, which imports this module; oldest first
         self._defaults: list[tuple[bytes, bytes]] = []
         self._lines = b""
 
@@ -43,7 +40,7 @@ class ResponseBatcher:
             self._defaults, self._lines = headers, header_lines(headers)
         return self._lines
 
-    def add(self, connection: "HttpProtocol") -> None:
+    def add(self, connection: Any) -> None:
         """Let a connection answer at the end of this turn, or of a later turn when there are many."""
         if not self._waiting:
             asyncio.get_running_loop().call_soon(self._end)
