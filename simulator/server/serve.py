@@ -143,8 +143,10 @@ class Server(uvicorn.Server):
             await super().shutdown(sockets)
             ending.cancel()
         else:  # as uvicorn does, without its pause of a tenth of a second for clients
-            for listening in (*self.servers, *(sockets or [])):
-                listening.close()
+            for server in self.servers:
+                server.close()
+            for listener in sockets or []:
+                listener.close()
             await self.lifespan.shutdown()
 
     async def _end_requests(self) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from simulator.contract import body as contract_body
 from simulator.control import inboxes
+from simulator.control.http import AT_ONCE_BYTES_MAX
 from tests.support.client import Client, Response, running
 
 MEBIBYTE = 1024 * 1024
@@ -136,7 +137,7 @@ def test_json_that_is_large_or_deep_is_shown_as_text(
     (item,) = read(client)["items"]
     assert item["body"] == body.decode()
     assert item["json"] == (json.loads(body) if is_decoded else None)
-    assert sum(decoded) <= inboxes.AT_ONCE_BYTES_MAX
+    assert sum(decoded) <= AT_ONCE_BYTES_MAX
 
 
 def test_twenty_mebibytes_of_nested_json_are_never_decoded_and_a_page_shows_one_of_them(
