@@ -8,12 +8,14 @@ from decimal import Decimal
 from string import Formatter
 
 from simulator.domain.model.catalog import Money
-from simulator.domain.model.details import NAMES_MAX, Detail, DetailKind
+from simulator.domain.model.details import Detail, DetailKind
 from simulator.domain.model.money import DIGITS_AFTER_MAX, DIGITS_BEFORE_MAX, decimal_text
 from simulator.domain.model.transactions import Status
 from simulator.shortened import ELLIPSIS, QUOTED_CHARS_MAX, SENTENCE_CHARS_MAX, shortened
 from simulator.wire.money import amount_text
 from simulator.wire.payments import STATUS_NAMES
+
+ITEMS_MAX = 12
 
 SENTENCES: Mapping[DetailKind, tuple[str, ...]] = {
     DetailKind.NO_PRODUCT: ("no product {product}", "; did you mean {nearest}?"),
@@ -120,8 +122,8 @@ def shown(value: object) -> str:
         is_short = value.is_finite() and abs(value.adjusted()) < QUOTED_CHARS_MAX
         return shortened(decimal_text(value) if is_short else str(value))
     if isinstance(value, tuple):
-        more = [f"{len(value) - NAMES_MAX} more"] if len(value) > NAMES_MAX else []
-        return ", ".join([*map(shown, value[:NAMES_MAX]), *more])
+        more = [f"{len(value) - ITEMS_MAX} more"] if len(value) > ITEMS_MAX else []
+        return ", ".join([*map(shown, value[:ITEMS_MAX]), *more])
     if isinstance(value, Mapping):
         return " and ".join(f"{name} {shown(one) or '(none)'}" for name, one in value.items())
     return shortened(str(value))

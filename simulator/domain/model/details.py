@@ -8,8 +8,8 @@ from enum import StrEnum, auto
 
 import msgspec
 
-# The maximum number of similar problems that a diagnosis names, and of values that a sentence lists.
-NAMES_MAX = 12
+# The maximum number of similar problems that a diagnosis names.
+NAMES_MAX = 5
 
 
 class DetailKind(StrEnum):
