@@ -36,7 +36,7 @@ Text = Callable[[Fields], str]
 
 
 def not_written() -> None:
-    """Return None, for a rule that was not read from a document or whose document is too long to be shown."""
+    """Return None, for a rule that was not read from a document."""
 
 
 def matches_all(facts: Fields) -> bool:

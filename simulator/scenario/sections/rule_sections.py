@@ -45,8 +45,6 @@ from simulator.scenario.sections.times import SPAN_KEYS, check_window
 
 Then = TypeVar("Then")
 
-SHOWN_BYTES_MAX = 4_000  # of a rule that is shown among others
-
 NO_MATCHERS = frozenset({*COUNTS, *times.WINDOW_KEYS, "any", "new"})
 
 
@@ -112,7 +110,6 @@ def _thens(section: str, item: ValueReader, known: KnownCodes) -> list[tuple[int
 def _rule(item: ValueReader, rule_id: str, known: KnownCodes, then: Then) -> Rule[Then]:
     times, nth, every = (_from_either(item, key, ValueReader.optional_integer) for key in ("times", "nth", "every"))
     per = _from_either(item, "per", ValueReader.text)
-    is_brief = len(msgspec.json.encode(item.plain)) <= SHOWN_BYTES_MAX
     return Rule(
         id=item["id"].text(rule_id),
         name=item["name"].text(),
@@ -123,7 +120,7 @@ def _rule(item: ValueReader, rule_id: str, known: KnownCodes, then: Then) -> Rul
         every=every,
         per=(per or "") if times or nth or every else "",
         chance=_from_either(item, "chance", ValueReader.optional_amount),
-        written=item.node.plain if item.node is not None and is_brief else not_written,
+        written=item.node.plain if item.node is not None else not_written,
         place=item.position.place,
     )
 
