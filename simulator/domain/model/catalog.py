@@ -188,7 +188,7 @@ class Product:
 
     `options` holds the options of each select field. For dynamic ones, `options_for` has the lists written for a
     (field, account number), and `fields_by_account` names the fields whose options vary by account;
-    `domain.model.options.offered` resolves what is offered. A hidden product is left out of the catalog.
+    `pricing.offered` resolves what is offered. A hidden product is left out of the catalog.
     """
 
     code: str
