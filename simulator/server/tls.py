@@ -82,7 +82,13 @@ class TlsEntry(asyncio.Protocol):
             async with asyncio.timeout_at(ends_at):
                 await self._has_begun
             if is_text(self._first[0]):
-                await self._refuse_plain_http()
+                self._is_refused = True
+                self._foreign.log("plain", LOGGED["plain"])
+                self._transport.write(HttpRefusal("tls_only").encode(b""))
+                self._transport.write_eof()
+                self._transport.resume_reading()  # with unread bytes it would be reset, and the answer lost
+                await asyncio.sleep(LINGER_S)
+                self._transport.abort()
                 return
             self._is_inside = True
             loop.call_soon(loop.call_soon, self._feed)  # after the calls that `start_tls` schedules
@@ -110,15 +116,6 @@ class TlsEntry(asyncio.Protocol):
         if self._has_ended:
             protocol.eof_received()
             inside.close()
-
-    async def _refuse_plain_http(self) -> None:
-        self._is_refused = True
-        self._foreign.log("plain", LOGGED["plain"])
-        self._transport.write(HttpRefusal("tls_only").encode(b""))
-        self._transport.write_eof()
-        self._transport.resume_reading()  # a connection with unread bytes would be reset, and the answer lost
-        await asyncio.sleep(LINGER_S)
-        self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
         """Keep the beginning of the handshake for TLS, and what comes with its end for the protocol."""
