@@ -256,7 +256,8 @@ class Mask:
         put: Put = _mask,
     ) -> None:
         self._keys, self._put = keys, put
-        self._secrets = tuple(each for each in (Secrets(secrets), *known) if len(each))
+        given = [Secrets(secrets)] if secrets else []
+        self._secrets = tuple([each for each in (*given, *known) if len(each)])
 
     def text(self, text: str) -> str:
         """Return a text without secrets, tokens, and the credentials in URLs."""

@@ -95,7 +95,10 @@ class Sandboxes:
     def mask_of(self, live: LiveSandbox | None, others: Iterable[LiveSandbox | None] = ()) -> Mask:
         """Return the mask for a sandbox, or for all sandboxes if it does not exist; `others` are sandboxes whose
         secrets it received."""
-        shown = [each for each in (live, *others) if each is not None]
+        shown = {each: None for each in (live, *others) if each is not None}
+        if len(shown) == 1:  # as for each event of a payment
+            (alone,) = shown
+            return Mask((), alone.core.state.keys, alone.secrets)
         known = dict.fromkeys(chain.from_iterable(each.secrets for each in shown))  # they share the former secrets
         return Mask((), ChainMap(*(each.core.state.keys for each in shown)), known if shown else self.secrets)
 
