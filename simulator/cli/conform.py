@@ -78,18 +78,8 @@ def _only(names: tuple[str, ...]) -> tuple[str, ...]:
     is_flag=True,
     help="Change callback URL and balance webhook for a moment, and restore them.",
 )
-@option(
-    "--rate",
-    type=Number(0, 1000, min_open=True),
-    default=5,
-    help="Requests per second.",
-)
-@option(
-    "--max-requests",
-    type=Whole(1, 100_000),
-    default=1000,
-    help="Requests in total.",
-)
+@option("--rate", type=Number(0, 1000, min_open=True), default=5, help="Requests per second.")
+@option("--max-requests", type=Whole(1, 100_000), default=1000, help="Requests in total.")
 @option(
     "--timeout",
     type=Span(most_s=600),
@@ -230,18 +220,8 @@ def _account_numbers(texts: tuple[str, ...]) -> dict[str, list[str]]:
     help="Import the options of this product for this account number; may be repeated.",
 )
 @option("--keep-urls", is_flag=True, help="Send callbacks and webhooks to the account's own addresses.")
-@option(
-    "--per-second",
-    type=Number(0.1, 1000),
-    default=2.0,
-    help="The most requests per second.",
-)
-@option(
-    "--requests",
-    type=Whole(min=1),
-    default=5000,
-    help="The most requests of this run.",
-)
+@option("--per-second", type=Number(0.1, 1000), default=2.0, help="The most requests per second.")
+@option("--requests", type=Whole(min=1), default=5000, help="The most requests of this run.")
 @option("--timeout", type=Span(), default="60s", help="The timeout of each response.")
 @option(
     "--state",

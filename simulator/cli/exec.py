@@ -67,8 +67,7 @@ class WithCommand(click.Command):
     help="Write the events of every sandbox to this folder, as files and as an HTML page.",
 )
 @file_option(
-    "--tape",
-    help="Write the tape of every sandbox to this file, for `replay`. The scenario's secrets are masked.",
+    "--tape", help="Write the tape of every sandbox to this file, for `replay`. The scenario's secrets are masked."
 )
 @click.option("--tape-secrets", is_flag=True, allow_from_autoenv=False, help="Keep the scenario's secrets on the tape.")
 @click.pass_context

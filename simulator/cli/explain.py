@@ -80,11 +80,7 @@ def _read_time(text: str) -> float:
     parse=_read_time,
     help="When the request was sent, in Unix seconds or ISO 8601.  [default: now]",
 )
-@own_option(
-    "--last",
-    is_flag=True,
-    help="Explain the last refused request of the journal (status 4xx).",
-)
+@own_option("--last", is_flag=True, help="Explain the last refused request of the journal (status 4xx).")
 @control_flags
 @json_flag(help="Print one JSON object.")
 def explain_command(

@@ -47,12 +47,7 @@ def _replies(text: str) -> list[dict[str, Any]]:
 @verb("inbox", "callbacks --wait-for 2", "callbacks --json | jq '.items[].json.data.status'")
 @click.argument("name", default="callbacks", shell_complete=completion.inboxes)
 @own_option("--wait-for", type=Whole(1, SHOWN_MAX), help="Wait until the inbox has N messages.")
-@own_option(
-    "--timeout",
-    type=Span(0, 300),
-    default="10s",
-    help="How long to wait for the messages.",
-)
+@own_option("--timeout", type=Span(0, 300), default="10s", help="How long to wait for the messages.")
 @own_option(
     "--reply",
     "replies",
@@ -137,12 +132,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 @click.argument("event", type=click.Choice((BALANCE, PRODUCT, CALLBACK, PROBES)))
 @click.argument("about", metavar="[CODE|REFID]", required=False, shell_complete=_complete)
 @own_option("--amount", parse=values.amount, metavar="MYR", help="The deposit for balance.added.  [default: 10]")
-@own_option(
-    "--reseller",
-    "whose",
-    metavar="CODE",
-    help="The reseller; by default the sandbox's first.",
-)
+@own_option("--reseller", "whose", metavar="CODE", help="The reseller; by default the sandbox's first.")
 @control_flags
 @json_flag(help="Print the delivery or the callback with its attempts.")
 def trigger_command(

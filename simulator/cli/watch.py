@@ -3,6 +3,7 @@
 import json as json_module
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final
@@ -17,9 +18,7 @@ from simulator.cli.flags import json_flag, own_option, watching_flags
 from simulator.cli.output import is_coloured, printable_json
 from simulator.cli.usage import titled, verb, wrong_usage
 from simulator.cli.values import Span
-from simulator.domain.model.transactions import Status
 from simulator.shortened import shortened, whole_line
-from simulator.wire.payments import STATUS_NAMES
 
 _PLURALS = {"status": "statuses", "entry": "entries"}
 CHOICES = {"callbacks": "callback", "webhooks": "webhook"}
@@ -89,12 +88,7 @@ def tail_command(refid: str | None, only: str | None, history: bool, json: bool,
 @own_option("--forward-to", "target", metavar="URL", required=True, parse=_http_url, help="The receiver.")
 @watching_flags
 @own_option("--only", type=click.Choice(list(CHOICES)), help="Forward only these messages.")
-@own_option(
-    "--timeout",
-    type=Span(0.1, 300),
-    default="15s",
-    help="The timeout of each message.",
-)
+@own_option("--timeout", type=Span(0.1, 300), default="15s", help="The timeout of each message.")
 @own_option(
     "--ca",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -247,10 +241,15 @@ def _named(name: str, value: str) -> str:
 
 
 def _colour(status: str) -> str:
-    return _COLOURS.get(status, "yellow")
+    return _colours().get(status, "yellow")
 
 
-_SUCCESSES: Final = (STATUS_NAMES[Status.SUCCESSFUL], "delivered", "success")
-_FAILURES: Final = (STATUS_NAMES[Status.FAILED], STATUS_NAMES[Status.REFUNDED], "failed")
-_COLOURS: Final = dict.fromkeys(_SUCCESSES, "green") | dict.fromkeys(_FAILURES, "red")
-"""The colours of final statuses, of payments and of deliveries."""
+@cache
+def _colours() -> dict[str, str]:
+    """Return the colours of final statuses, of payments and of deliveries."""
+    from simulator.domain.model.transactions import Status
+    from simulator.wire.payments import STATUS_NAMES
+
+    greens = (STATUS_NAMES[Status.SUCCESSFUL], "delivered", "success")
+    reds = (STATUS_NAMES[Status.FAILED], STATUS_NAMES[Status.REFUNDED], "failed")
+    return dict.fromkeys(greens, "green") | dict.fromkeys(reds, "red")

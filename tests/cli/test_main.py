@@ -14,7 +14,9 @@ from tests.support.runner import invoke, refusal
 LIGHT = [
     "serve",
     "exec",
+    "explore",
     "data",
+    "proxy",
     "watch",
     "call",
     "clock",

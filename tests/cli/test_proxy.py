@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from simulator.cli.proxy import _is_own
+from simulator.cli.proxy_server import _is_own
 from tests.support.broken_receivers import says
 from tests.support.connections import closed_port
 from tests.support.proxies import proxied

@@ -77,7 +77,7 @@ def test_it_resumes_after_a_stop(tmp_path: Path) -> None:
     assert (out / FILE).read_text().count('"key"') == len(keys)
     other = explore(out, ASKS + "\n", "--resume")
     assert other[0] == 3
-    assert "has the runs of another command; leave --resume out" in other[2]
+    assert "has the runs of another command, scenario or version" in other[2]
     patient = explore(out, ASKS, "--resume", "--timeout", "1h")
     assert patient[0] == 3
     assert "has the runs of another --timeout; leave --resume out" in patient[2]

@@ -1,0 +1,148 @@
+"""The server of `reseller-sim proxy`: between a client and a deployment, in the foreground, until it is stopped."""
+
+import os
+from collections.abc import Mapping
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from simulator import __version__
+from simulator.audit.clauses import as_json
+from simulator.audit.obligations import audited
+from simulator.cli.output import printable_json
+from simulator.cli.process import exit_quietly_when_stopped, hide_secrets, raise_file_limit
+from simulator.cli.usage import CannotStart, notify, wrong_usage
+from simulator.cli.values import WILDCARDS
+from simulator.control.access import Guard
+from simulator.options import CONTROL_PATH
+from simulator.scenario.library import problems
+from simulator.server.serve import CannotListen, make_server
+from simulator.shortened import whole_line
+from simulator.staging.proxy.app import CALLBACKS_PATH, Proxy, wall_clock
+from simulator.staging.proxy.recording import Recording, UnusableScenario
+from simulator.staging.proxy.secrets import SeenSecrets, Signatures
+from simulator.staging.proxy.watcher import Watcher
+from simulator.staging.recorder.recorder import TrafficRecorder
+from simulator.staging.signing import Address, CannotSign, secret_bytes
+from simulator.whole_files import refuse_other_than_file, write_whole
+from simulator.wire.money import encode
+
+
+class ProxyFlags(NamedTuple):
+    """The flags of `proxy`. `control_token` is the token in use."""
+
+    upstream: Address
+    callbacks_to: Address | None
+    key: str | None
+    secret: str | None
+    record: Path | None
+    record_accounts: bool
+    timeout: float
+    host: str
+    port: int
+    control_token: str | None
+    allow_host: tuple[str, ...]
+
+
+def serve(flags: ProxyFlags, *, as_json: bool) -> None:
+    """Serve until the process is stopped. Raises `CannotStart`."""
+    exit_quietly_when_stopped()
+    raise_file_limit()
+    proxy = _proxy(flags)
+
+    def on_ready() -> None:
+        facts = _facts(flags, server.url)
+        click.echo(printable_json(encode(facts).decode()) if as_json else _banner(facts, flags.record))
+
+    try:
+        server = make_server(proxy, flags.host, flags.port, on_ready=on_ready, on_stop=proxy.end_waits)
+    except CannotListen as error:
+        raise CannotStart(error) from None
+    for flag, address in (("--upstream", flags.upstream), ("--callbacks-to", flags.callbacks_to)):
+        if address is not None and address.port == server.port and _is_own(address.host, flags.host):
+            server.close()  # it would pass each request on without end
+            raise CannotStart(f"{flag} is the proxy's own address; choose another --port")
+    server.run()
+
+
+def _proxy(flags: ProxyFlags) -> Proxy:
+    """The composition: the only place that knows all of the proxy's parts."""
+    try:
+        secret = None if flags.secret is None else secret_bytes(flags.secret)
+    except CannotSign as wrong:
+        raise wrong_usage(wrong) from None
+    given = [text for text in (flags.secret, flags.control_token) if text]
+    secrets = SeenSecrets(given, [flags.key] if flags.key else [])
+    hide_secrets(lambda: secrets.secrets)
+    receiver = flags.callbacks_to.url if flags.callbacks_to else ""
+    watcher = Watcher(Signatures(flags.key, secret), secrets, receiver)
+    hosts = flags.allow_host if flags.host in WILDCARDS else (*flags.allow_host, flags.host)
+    more = {} if flags.record is None else _recording(flags.record, watcher, names_accounts=flags.record_accounts)
+    guard = Guard(flags.control_token, hosts)
+    return Proxy(flags.upstream, flags.callbacks_to, watcher, guard, _audited, flags.timeout, **more)
+
+
+def _audited(calls: Any, notifications: Any) -> dict[str, Any]:
+    # Without notifications, callbacks may bypass the proxy, which then does not know what the client learned from them.
+    return as_json(audited(calls, notifications, until=wall_clock(), sees_callbacks=bool(notifications)))
+
+
+def _recording(path: Path, watcher: Watcher, *, names_accounts: bool) -> dict[str, Any]:
+    """Return the functions that start and end the recording. A file that cannot be written is a usage error."""
+    try:
+        refuse_other_than_file(path)
+        is_writable = os.access(path.parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
+    except OSError:
+        is_writable = False
+    if not is_writable:
+        raise wrong_usage(f"--record {str(path)!r} cannot be written")
+    recorder = TrafficRecorder(names_accounts=names_accounts)
+    recording = Recording(recorder, path, watcher.secrets, _write_checked, notify)
+    watcher.on_call = watcher.on_notification = recording.note
+    return {"on_start": recording.start, "on_stop": recording.end}
+
+
+def _write_checked(path: Path, text: str) -> None:
+    """Replace a scenario after `check` has accepted the new text. Raises `OSError`, and `UnusableScenario`."""
+
+    def refuse_problems(written: Path) -> None:
+        for problem in problems(written):
+            raise UnusableScenario(f"{problem.path} {problem.code} {problem.message}".strip())
+
+    write_whole(path, text.encode(), refuse_problems)
+
+
+def _facts(flags: ProxyFlags, url: str) -> dict[str, str | None]:
+    """Return the line of `--json`."""
+    return {
+        "url": url,
+        "upstream": flags.upstream.url,
+        "callbacks_url": url + CALLBACKS_PATH if flags.callbacks_to else None,
+        "callbacks_to": flags.callbacks_to.url if flags.callbacks_to else None,
+        "control_url": url + CONTROL_PATH,
+        "control_token": flags.control_token,
+    }
+
+
+def _banner(facts: Mapping[str, str | None], record: Path | None) -> str:
+    callbacks = f"{facts['callbacks_url']} passes them to {facts['callbacks_to']}"
+    rows = [
+        ("upstream", facts["upstream"]),
+        ("callbacks", callbacks if facts["callbacks_to"] else "not passed on; --callbacks-to says where to"),
+        ("control API", facts["control_url"]),
+        ("", facts["control_token"] and f"Authorization: Bearer {facts['control_token']}"),
+        ("recorded in", record),
+    ]
+    lines = [f"  {name:<11} {whole_line(text)}" for name, text in rows if text]
+    return "\n".join([f"reseller-sim {__version__} passes requests on at {facts['url']}", "", *lines])
+
+
+def _is_own(host: str, listens: str) -> bool:
+    """Return whether an address is on this machine's loopback network, or the address that the proxy listens on."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    return address.is_loopback or address.is_unspecified or host == listens
