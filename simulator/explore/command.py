@@ -56,10 +56,14 @@ class ClientCommand:
         self.close()
         return 128 - status if status is not None and status < 0 else status
 
+    def kill(self) -> None:
+        """Kill the process and its children. A signal's handler may call this: it takes no lock."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+
     def close(self) -> None:
         """End the process and its children."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        self.kill()
         self._process.wait()
         self._reader.join(_READ_GRACE_S)
         with suppress(ValueError):
@@ -105,8 +109,7 @@ def end_process(exit_code: int) -> None:
     if _starts:
         return
     for command in list(_running):
-        with suppress(Exception):
-            command.close()
+        command.kill()
     os._exit(exit_code)
 
 

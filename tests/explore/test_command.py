@@ -66,6 +66,23 @@ def test_one_that_is_being_started_ends_with_this_process(tmp_path: Path) -> Non
     assert _has_ended(int(number.read_text()))
 
 
+ENDED_WHILE_WAITING = """
+import signal, sys
+from simulator.explore import command
+waited = command.ClientCommand((sys.executable, "-c", "import time; time.sleep(600)"), {})
+open(sys.argv[1], "w").write(str(waited.pid))
+signal.signal(signal.SIGTERM, lambda number, frame: command.end_process(128 + number))
+with waited._process._waitpid_lock:  # as the wait that the signal interrupts
+    signal.raise_signal(signal.SIGTERM)
+"""
+
+
+def test_one_that_is_waited_for_ends_with_this_process(tmp_path: Path) -> None:
+    number = tmp_path / "pid"
+    assert started(ENDED_WHILE_WAITING, str(number)).wait(20) == 128 + 15
+    assert _has_ended(int(number.read_text()))
+
+
 def _has_ended(pid: int, within_s: int = 60) -> bool:
     """True when a process is gone or ends soon."""
     try:
