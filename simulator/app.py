@@ -30,8 +30,7 @@ from simulator.runtime.operations import STOPPING, Operations
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.runtime.scenario_watch import switch_scenario
 from simulator.scenario.library import load_scenario, with_callback
-from simulator.server.http_limits import REFUSED
-from simulator.server.message import HttpRequest, is_browser_at_root
+from simulator.server.message import REFUSED, HttpRequest, is_browser_at_root
 from simulator.server.responder import PendingAnswer, responder_of
 
 if TYPE_CHECKING:

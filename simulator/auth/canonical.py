@@ -8,7 +8,7 @@ The command line signs with it, so it imports nothing that is slow to import, su
 """
 
 import hmac
-from binascii import b2a_base64
+from binascii import Error, a2b_base64, b2a_base64
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -41,6 +41,16 @@ def hmac_sha256(secret: bytes, text: bytes) -> bytes:
 def signature(secret: bytes, canonical: bytes) -> str:
     """Return the value of X-Signature: `v1=` and the Base64 of the HMAC-SHA256. `secret` is decoded."""
     return "v1=" + b2a_base64(hmac_sha256(secret, canonical), newline=False).decode()
+
+
+def decoded(text: bytes) -> bytes | None:
+    """Decode standard Base64 with padding (RFC 4648 4). None for any non-canonical spelling: if a signature had several
+    spellings, one request could be replayed as several."""
+    try:
+        raw = a2b_base64(text)  # ignores invalid characters, so that the comparison below detects them
+    except Error:
+        return None
+    return raw if b2a_base64(raw, newline=False) == text else None
 
 
 def canonical_query(raw: bytes) -> bytes:

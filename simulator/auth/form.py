@@ -7,6 +7,8 @@ shows, so every client may read them.
 import binascii
 import re
 
+from simulator.auth.canonical import decoded
+
 PREFIX = b"v1="
 DIGEST_BYTES = 32
 DIGEST_CHARACTERS = 44  # in Base64
@@ -30,16 +32,6 @@ _FLAWS = tuple((re.compile(form, re.DOTALL).fullmatch, hint) for form, hint in (
     (rb".*=[^=].*", "its padding (=) is wrong: something follows it"),
 ))  # fmt: skip
 """What follows v1= instead of Base64, the most specific form first."""
-
-
-def decoded(text: bytes) -> bytes | None:
-    """Decode standard Base64 with padding (RFC 4648 4). None for any non-canonical spelling: if a signature had several
-    spellings, one request could be replayed as several."""
-    try:
-        raw = binascii.a2b_base64(text)  # ignores invalid characters, so that the comparison below detects them
-    except binascii.Error:
-        return None
-    return raw if binascii.b2a_base64(raw, newline=False) == text else None
 
 
 def wrong_form(signature: bytes) -> str:

@@ -13,8 +13,8 @@ from typing import Protocol
 import msgspec
 
 from simulator.auth import headers as names
-from simulator.auth.canonical import QueryRules, body_hash, canonical_queries, canonical_string, hmac_sha256
-from simulator.auth.form import PREFIX, decoded, misspelling, repeated, without_prefix
+from simulator.auth.canonical import QueryRules, body_hash, canonical_queries, canonical_string, decoded, hmac_sha256
+from simulator.auth.form import PREFIX, misspelling, repeated, without_prefix
 from simulator.shortened import shortened
 
 BODY_BYTES_MAX = 10 * 1024 * 1024

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from simulator.server.http_limits import HttpRefusal
+from simulator.server.message import HttpRefusal
 
 LINES_EVERY_S: Final = 60.0  # for each kind
 LOGGED: Final = {

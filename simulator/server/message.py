@@ -1,11 +1,16 @@
-"""A request as it was read, and the lines of an answer's head."""
+"""HTTP messages: a request as it was read, its limits, the checks of its head, the refusals that the server sends
+itself (SPEC 7), and the lines of an answer's head."""
 
+import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
+from itertools import count
 from typing import Final
+from urllib.parse import unquote_to_bytes
 
 import msgspec
+from httptools import HttpParserInvalidURLError, parse_url
 
 BODYLESS: Final = frozenset({*range(100, 200), 204, 304})
 """Statuses whose answers end with their head (RFC 9112 6.3)."""
@@ -78,3 +83,142 @@ def without_framing(lines: bytes) -> bytes:
 def sized(lines: bytes, body: bytes) -> bytes:
     """Return header lines with the Content-Length of `body` instead of any other framing."""
     return without_framing(lines) + b"content-length: %d\r\n" % len(body)
+
+
+SMALL_BODY_BYTES: Final = 16 * 1024
+LINGER_S: Final = 2.0
+"""The time for a client to read its last answer and to close."""
+_BROKEN_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+_refusals = count(1)
+
+
+class HttpLimits(msgspec.Struct, frozen=True):
+    """The limits of a request, and the limits of all connections together."""
+
+    headers: int = 100
+    head_bytes: int = 65536  # the request line and the header lines with their line ends
+    head_timeout_s: float = 20.0  # for a head; for a connection's first request from when the connection opens
+    body_timeout_s: float = 20.0  # the longest pause within a body
+    body_total_s: float = 60.0  # for a body, from the end of the head
+    half_closed_s: float = 30.0  # until the answer to a client that has closed its sending side
+    write_timeout_s: float = 30.0  # without a byte of an answer that the client has read
+    unsent_bytes: int = 64 * 1024 * 1024  # of all answers that clients read too slowly
+    bodies_bytes: int = 64 * 1024 * 1024  # of all requests that are being read or wait
+    connections: int = 4096
+
+
+class RequestMemoryBudget:
+    """The memory of all connections of a server: `used` bytes of incomplete, waiting and running requests and of large
+    packets, and `unsent` bytes of answers that clients do not read.
+
+    A connection that holds at most `SMALL_BODY_BYTES` is charged, but never refused; the limit of connections bounds
+    the sum of these.
+    """
+
+    def __init__(self, limits: HttpLimits) -> None:
+        self.limits = limits
+        self.used = self.unsent = 0
+
+    def charge(self, held: int, total: int) -> None:
+        """Let a connection that held `held` bytes hold `total` bytes. Raises HttpRefusal (503) if more do not fit."""
+        added = total - held
+        if added > 0 and total > SMALL_BODY_BYTES and self.used + added > self.limits.bodies_bytes:
+            raise HttpRefusal("too_many_bodies", self.limits.bodies_bytes)
+        self.used += added
+
+
+REFUSALS: Final = {
+    "malformed_request": (400, "This is not a valid HTTP/1.1 request: {}."),
+    "unsupported_http_version": (400, "HTTP/{} is not supported; use HTTP/1.1."),
+    "host_missing": (400, "An HTTP/1.1 request needs a Host header; this request has no Host header."),
+    "host_repeated": (400, "A request has a single Host header; this request has {}."),
+    "malformed_target": (400, "The request target {}."),
+    "target_too_long": (414, "The request line is over the limit of {} bytes."),
+    "head_too_large": (431, "Request line and headers together are over the limit of {} bytes."),
+    "framing_too_large": (431, "Chunk extensions and trailers without a byte of body are over the limit of {} bytes."),
+    "too_many_headers": (431, "The request has more than the limit of {} headers."),
+    "head_timeout": (408, "The request's head did not arrive within {:g} seconds."),
+    "unknown_transfer_coding": (501, "Transfer-Encoding may be chunked alone; no other coding is supported."),
+    "body_timeout": (408, "No byte of the request's body came for {:g} seconds."),
+    "body_too_slow": (408, "The request's body did not arrive within {:g} seconds."),
+    "too_many_bodies": (503, "Requests of more than {} bytes are being read or answered; retry."),
+    "too_many_connections": (503, "More than {} connections are open; retry."),
+    "tls_only": (400, "This port speaks TLS: use https:// instead of http:// in the address."),
+    "lease_lost": (503, "This server has lost its lease, and nothing was stored; send the request again."),
+}
+"""Status and text by code. `{}` stands for a part of the request or for the limit."""
+
+REFUSED: Final = dict.fromkeys(REFUSALS, 0)
+"""The number of refusals of each code that this process has sent."""
+
+
+class HttpRefusal(Exception):
+    """A request that the server refuses itself: a code of `REFUSALS`, and the detail for its text."""
+
+    def __init__(self, code: str, detail: object = "") -> None:
+        self.code = code
+        self.status, text = REFUSALS[code]
+        self.is_to_head = False  # then HTTP allows no body
+        super().__init__(text.format(detail))
+
+    def encode(self, default_lines: bytes) -> bytes:
+        """Return the whole response, with the body `{"error": code, "message": text}`; it closes the connection."""
+        REFUSED[self.code] += 1
+        body = json.dumps({"error": self.code, "message": str(self)}).encode()
+        lines = b"content-type: application/json\r\ncontent-length: %d\r\n" % len(body)
+        lines += b"x-sim-request-id: server-%d\r\n" % next(_refusals)
+        if self.status == 503:
+            lines += b"retry-after: 5\r\n"
+        head = STATUS_LINE[self.status] + default_lines + lines + b"connection: close\r\n\r\n"
+        return head if self.is_to_head else head + body
+
+
+def check_size(limits: HttpLimits, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> None:
+    """Check the size of a head, complete or not. Raises HttpRefusal (414, 431)."""
+    if len(headers) > limits.headers:
+        raise HttpRefusal("too_many_headers", limits.headers)
+    request_line = len(target) + len("GET  HTTP/1.1\r\n")
+    if request_line > limits.head_bytes:
+        raise HttpRefusal("target_too_long", limits.head_bytes)
+    lines = sum(len(name) + len(value) + len(": \r\n") for name, value in headers)
+    if request_line + lines + len("\r\n") > limits.head_bytes:
+        raise HttpRefusal("head_too_large", limits.head_bytes)
+
+
+def check_head(version: str, headers: Sequence[tuple[bytes, bytes]]) -> None:
+    """Raise HttpRefusal for a version other than 1.1 and 1.0, a missing Host (1.0 may omit it) or several (400), and
+    for a transfer coding beside chunked (501, RFC 9112 6.1)."""
+    if version not in ("1.1", "1.0"):
+        raise HttpRefusal("unsupported_http_version", version)
+    hosts = sum(name == b"host" for name, _ in headers)
+    if hosts > 1 or (hosts == 0 and version == "1.1"):
+        raise HttpRefusal("host_repeated" if hosts else "host_missing", hosts)
+    codings = b",".join(value for name, value in headers if name == b"transfer-encoding").lower().split(b",")
+    if codings.pop().strip() == b"chunked" and any(coding.strip() for coding in codings):  # else the parser refuses it
+        raise HttpRefusal("unknown_transfer_coding")
+
+
+def origin_form(target: bytes) -> bytes:
+    """Return a target as `/path?query`; it may be an absolute URL (RFC 9112 3.2.2). Raises HttpRefusal (400).
+
+    The path's percent-escapes must be valid UTF-8. The application checks the query.
+    """
+    try:
+        parsed = parse_url(target)
+    except HttpParserInvalidURLError as error:
+        raise HttpRefusal("malformed_target", "is not a valid URL") from error
+    path = parsed.path or b"/"
+    if parsed.schema is not None and parsed.schema.lower() not in (b"http", b"https"):
+        raise HttpRefusal("malformed_target", "is an absolute URL of another scheme than http")
+    if not path.startswith(b"/"):
+        raise HttpRefusal("malformed_target", "must be a path that begins with /")
+    if _BROKEN_ESCAPE.search(path):
+        raise HttpRefusal("malformed_target", "has a % in its path that two hexadecimal digits do not follow")
+    try:
+        unquote_to_bytes(path).decode()
+    except UnicodeDecodeError as error:
+        raise HttpRefusal("malformed_target", "has percent-escapes in its path that are not UTF-8") from error
+    query = parsed.query
+    if query is None and target.endswith(b"?"):
+        query = b""  # which the parser takes for none
+    return path if query is None else path + b"?" + query

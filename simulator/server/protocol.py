@@ -15,15 +15,21 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from simulator.server.foreign import ForeignClients
-from simulator.server.http_limits import LINGER_S, SMALL_BODY_BYTES, HttpRefusal, RequestMemoryBudget
-from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest
+from simulator.server.message import (
+    BODYLESS,
+    LINGER_S,
+    SMALL_BODY_BYTES,
+    STATUS_LINE,
+    HttpRefusal,
+    HttpRequest,
+    RequestMemoryBudget,
+)
 
 from simulator.server.request_reader import (  # isort: skip
     BODY, CLOSED, DRAINING, IDLE, LATE_HEAD, LINGERING, QUEUED_MAX, SLICE_BYTES, RequestReader,
 )  # fmt: skip
-from simulator.server.answer_writer import AnswerWriter, GatedTransport, OutputGate
+from simulator.server.answer_writer import AnswerWriter, ClientDeadline, GatedTransport, OutputGate, ResponseBatcher
 from simulator.server.responder import BEGUN, AnswerNow, Application, ReadyAnswer, Responder, resume
-from simulator.server.response_batcher import ClientDeadline, ResponseBatcher
 
 HIGH_WATER_BYTES: Final = 65536  # the size of the unread part of a body at which the connection pauses reading
 

@@ -14,8 +14,15 @@ from typing import Final
 
 import httptools
 
-from simulator.server.http_limits import HttpLimits, HttpRefusal, check_head, check_size, origin_form
-from simulator.server.message import HttpRequest, header_lines
+from simulator.server.message import (
+    HttpLimits,
+    HttpRefusal,
+    HttpRequest,
+    check_head,
+    check_size,
+    header_lines,
+    origin_form,
+)
 
 QUEUED_MAX: Final = 32
 """The limit of unanswered requests of a connection. Parsing stops after the slice that reaches it."""

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import uvicorn
 
-from simulator.server.answer_writer import OutputGate
+from simulator.server.answer_writer import OutputGate, ResponseBatcher
 from simulator.server.foreign import ForeignClients
-from simulator.server.http_limits import HttpLimits, RequestMemoryBudget
+from simulator.server.message import HttpLimits, RequestMemoryBudget
 from simulator.server.protocol import HttpProtocol
 from simulator.server.responder import Application
-from simulator.server.response_batcher import ResponseBatcher
 
 if TYPE_CHECKING:
     from simulator.server.tls import TlsSettings

@@ -10,7 +10,7 @@ from simulator.cli.server import note_foreign
 from simulator.runtime.events import Action
 from simulator.server import foreign
 from simulator.server.foreign import LOGGED, ForeignClients
-from simulator.server.http_limits import HttpRefusal
+from simulator.server.message import HttpRefusal
 from tests.support.client import running
 from tests.support.fed_connections import fed_server
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from simulator.server.http_limits import HttpLimits, HttpRefusal
+from simulator.server.message import HttpLimits, HttpRefusal
 from simulator.server.request_reader import BODY, DRAINING, IDLE, LATE_HEAD, OPENED, Reading, RequestReader
 from tests.support.echo_server import request
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from simulator.server.http_limits import HttpLimits
+from simulator.server.message import HttpLimits
 from simulator.server.responder import Responder as Connection
 from tests.support.echo_server import Echo, Receive, Send, request, send_text
 from tests.support.fed_connections import fed_server, turns

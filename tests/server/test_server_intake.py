@@ -9,7 +9,7 @@ from weakref import ref
 
 import pytest
 
-from simulator.server.http_limits import SMALL_BODY_BYTES, HttpLimits, HttpRefusal, RequestMemoryBudget
+from simulator.server.message import SMALL_BODY_BYTES, HttpLimits, HttpRefusal, RequestMemoryBudget
 from simulator.server.protocol import HttpProtocol
 from tests.support.echo_at_once import EchoAtOnce
 from tests.support.echo_server import Client, Echo, Served, request, serving

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from simulator.server.http_limits import HttpLimits
+from simulator.server.message import HttpLimits
 from tests.support.echo_server import request
 from tests.support.fed_connections import fed_server, turns
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from simulator.server.http_limits import HttpLimits
+from simulator.server.message import HttpLimits
 from tests.support.client import Response
 from tests.support.echo_at_once import EchoAtOnce
 from tests.support.echo_server import Echo, Served, request, serving

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from simulator.cli.certificates import context_of
-from simulator.server.http_limits import HttpLimits
+from simulator.server.message import HttpLimits
 from simulator.server.tls import TlsSettings
 from tests.support.certificates import Pair, name_of, pair
 from tests.support.connections import connected, hang_up

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import uvloop
 
-from simulator.server.http_limits import HttpLimits
+from simulator.server.message import HttpLimits
 from simulator.server.responder import Message
 from simulator.server.responder import Responder as Connection
 from simulator.server.responder import responder_of as connection_of

@@ -8,9 +8,9 @@ from typing import Any
 import uvicorn
 from uvicorn.server import ServerState
 
-from simulator.server.http_limits import HttpLimits, RequestMemoryBudget
+from simulator.server.answer_writer import ResponseBatcher
+from simulator.server.message import HttpLimits, RequestMemoryBudget
 from simulator.server.protocol import HttpProtocol
-from simulator.server.response_batcher import ResponseBatcher
 from tests.support.echo_at_once import EchoAtOnce
 from tests.support.echo_server import Echo
 

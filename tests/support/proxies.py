@@ -12,7 +12,7 @@ from simulator.audit.clauses import as_json
 from simulator.audit.obligations import audited
 from simulator.contract.openapi import PROXY
 from simulator.control.access import Guard
-from simulator.server.http_limits import HttpLimits
+from simulator.server.message import HttpLimits
 from simulator.server.serve import make_server
 from simulator.staging.proxy.app import Proxy, wall_clock
 from simulator.staging.proxy.secrets import SeenSecrets, Signatures

@@ -11,7 +11,7 @@ import simulator
 from simulator.api import authentication
 from simulator.auth.signature import MESSAGES
 from simulator.domain.model.webhooks import ReplayRefused
-from simulator.server.http_limits import REFUSALS
+from simulator.server.message import REFUSALS
 from simulator.wire.webhook_bodies import REPLAY_REFUSALS
 from tools.tables import cell, markdown
 

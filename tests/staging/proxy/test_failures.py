@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from simulator.server.http_limits import HttpLimits
+from simulator.server.message import HttpLimits
 from simulator.staging.proxy import relay
 from tests.support.broken_receivers import OK, RUNNERS, Answer, Exchange, Run, says, silent, until
 from tests.support.connections import closed_port, connected
