@@ -15,16 +15,10 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from simulator.server.foreign import ForeignClients
-from simulator.server.message import (
-    BODYLESS,
-    LINGER_S,
-    SMALL_BODY_BYTES,
-    STATUS_LINE,
-    HttpRefusal,
-    HttpRequest,
-    RequestMemoryBudget,
-)
 
+from simulator.server.message import (  # isort: skip
+    BODYLESS, LINGER_S, SMALL_BODY_BYTES, STATUS_LINE, HttpRefusal, HttpRequest, RequestMemoryBudget,
+)  # fmt: skip
 from simulator.server.request_reader import (  # isort: skip
     BODY, CLOSED, DRAINING, IDLE, LATE_HEAD, LINGERING, QUEUED_MAX, SLICE_BYTES, RequestReader,
 )  # fmt: skip
