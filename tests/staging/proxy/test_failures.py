@@ -98,7 +98,7 @@ BAD_HEADS = {
         "a head over",
     ),
     "one huge line": (b"HTTP/1.1 200 " + b"x" * 400_000, "upstream_not_http", "a head over"),
-    "interim answers": (b"HTTP/1.1 102 Wait\r\n\r\n" * 50, "upstream_not_http", "interim answers"),
+    "interim answers": (b"HTTP/1.1 102 Wait\r\n\r\n" * 20_000, "upstream_not_http", "a head over"),
 }
 
 
