@@ -10,7 +10,6 @@ from simulator.domain.model.scenario import Scenario
 from simulator.persistence.errors import StoreError
 from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.keeper import StoreKeeper
-from simulator.persistence.replay.player import RequestReplay
 from simulator.persistence.replay.rebuilding import Surroundings, resume_after_restart
 from simulator.persistence.restoration import CannotResume, Restorer
 from simulator.persistence.snapshot_schedule import SnapshotSchedule
@@ -28,9 +27,7 @@ class Application(Protocol):
     scenario: Scenario
     wall: Wall
     store: Any
-
-    @property
-    def replayer(self) -> RequestReplay: ...
+    replayer: Any
 
     def surroundings(self) -> Surroundings: ...
 

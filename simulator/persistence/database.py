@@ -126,10 +126,7 @@ def format_of(db: sqlite3.Connection, path: Path) -> int:
         if application != APPLICATION_ID:
             raise Unusable(f"{path}: belongs to another program: give another folder")
         if found > FORMAT:
-            writer = _writer(db)
-            raise Unusable(
-                f"{path}: written by a newer reseller-sim{writer} (format {found}, known is {FORMAT}): use that one"
-            )
+            raise Unusable(f"{path}: written by a newer reseller-sim (format {found}, known is {FORMAT}): use that one")
         if found < 1:
             raise Damaged(f"{path}: has format {found}, which never was: {RESTORE}")
         return int(found)
@@ -196,12 +193,3 @@ def reading_mode(path: Path) -> str:
     """Return the mode for opening a database that another process may have open. Without such a process, not even the
     shared-memory files of readers are created."""
     return "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "mode=ro&immutable=1"
-
-
-def _writer(db: sqlite3.Connection) -> str:
-    """Return the version that wrote a newer database, as far as it can be read."""
-    try:
-        (text,) = db.execute("SELECT value FROM meta WHERE name = 'written_by'").fetchone()
-    except (sqlite3.Error, TypeError):
-        return ""
-    return f", {text}"

@@ -1,12 +1,4 @@
-"""Errors of a data folder or of PostgreSQL. The message is a single line: what is wrong, where, and what to do.
-
-StoreError
- ├─ Unusable        the folder cannot be used: it is another's, in use, newer, or has a sandbox of this name already
- ├─ Damaged         its data was lost or changed
- ├─ WriteFailed     a commit failed; it is rolled back, and no other commit follows
- ├─ LeaseLost       another server owns the sandboxes now
- └─ NoSandbox       it has no sandbox of this name, or not the requested entries or snapshot
-"""
+"""Errors of a data folder or of PostgreSQL. The message is a single line: what is wrong, where, and what to do."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -24,7 +16,8 @@ class StoreError(Exception):
 
 
 class Unusable(StoreError):
-    """Nothing was changed; the message says what else to use."""
+    """The folder belongs to another program or version, is in use, or has a sandbox of this name already. Nothing was
+    changed."""
 
 
 class Damaged(StoreError):
@@ -32,7 +25,8 @@ class Damaged(StoreError):
 
 
 class WriteFailed(StoreError):
-    """The disk is full or failed, the files were removed, or the store was closed."""
+    """The disk is full or failed, the files were removed, or the store was closed. The commit was rolled back, and no
+    other commit follows."""
 
 
 class LeaseLost(StoreError):

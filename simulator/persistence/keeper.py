@@ -8,7 +8,7 @@ or replaced by another sandbox of its id.
 import asyncio
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import count
 from time import time_ns
 from typing import Final
@@ -20,6 +20,7 @@ from simulator.domain.errors import Conflict
 from simulator.persistence.errors import StoreError
 from simulator.persistence.gate import Gate, Storage
 from simulator.persistence.replay.codec import ANSWERED, BadTape, Numbers, answered_line, entry_line, written_line
+from simulator.persistence.replay.rebuilding import EPOCH
 from simulator.persistence.replay.tape_writer import entry_lines, head_of
 from simulator.persistence.tape.entries import Entry, Recorded, RequestBegan
 from simulator.persistence.tape.tape import Tape
@@ -30,7 +31,6 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Keeper, Mark, Marks, StoredPlace
 
 WRITTEN_AT_ONCE: Final = 200
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
 
@@ -187,12 +187,7 @@ class Recorder:
 
 def micros_of(time: datetime) -> int:
     """Return microseconds since 1970."""
-    return (time - _EPOCH) // _MICROSECOND
-
-
-def time_of(micros: int) -> datetime:
-    """Return the time of microseconds since 1970."""
-    return _EPOCH + micros * _MICROSECOND
+    return (time - EPOCH) // _MICROSECOND
 
 
 @contextmanager

@@ -85,13 +85,8 @@ class Checked:
     @property
     def summary(self) -> str:
         """Return the result as a single line."""
-        numbers = (
-            (self.sandboxes, "sandbox"),
-            (self.entries, "line"),
-            (self.snapshots, "snapshot"),
-            (self.bytes, "byte"),
-        )
-        counts = ", ".join(_counted(number, thing) for number, thing in numbers)
+        numbers = self.sandboxes, self.entries, self.snapshots, self.bytes
+        counts = ", ".join(map(_counted, numbers, ("sandbox", "line", "snapshot", "byte")))
         return f"{_counted(len(self.problems), 'problem') if self.problems else 'undamaged'}: {counts}"
 
 

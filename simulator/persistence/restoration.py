@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain, pairwise, takewhile
 from typing import NamedTuple
@@ -12,11 +12,12 @@ import msgspec
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.persistence.errors import NoSandbox, StoreError, Unusable
-from simulator.persistence.keeper import StoredMark, not_kept_errors, time_of
+from simulator.persistence.keeper import StoredMark, not_kept_errors
 from simulator.persistence.reader import Reader
 from simulator.persistence.replay.codec import Answered, BadTape, Began, entry_from
 from simulator.persistence.replay.player import Player, RequestReplay
-from simulator.persistence.replay.rebuilding import Surroundings, nowhere, player_of
+from simulator.persistence.replay.proof import compiler_for
+from simulator.persistence.replay.rebuilding import EPOCH, Surroundings, nowhere, player_of
 from simulator.persistence.replay.tape_reader import head_from
 from simulator.persistence.replay.tape_writer import Head, TakenTape, beginning_of, end_of
 from simulator.persistence.snapshot.document import BadSnapshot, snapshot_of
@@ -24,8 +25,7 @@ from simulator.persistence.snapshot.restore import restored
 from simulator.persistence.tape.entries import Entry
 from simulator.persistence.tape.tape import Unread
 from simulator.persistence.writer import Life
-from simulator.scenario.build import ScenarioCompiler
-from simulator.scenario.library import load_scenario, names
+from simulator.scenario.library import load_scenario
 from simulator.scenario.reading.nodes import ScenarioError
 
 
@@ -49,7 +49,7 @@ class Restorer:
         self._reader = reader
         self._replayer = replayer
         self._around = around
-        self._known = [known]
+        self._known = known
 
     def restore(self, kept: Life) -> RestoredSandbox:
         """Return the sandbox. Raises `CannotResume`, and `StoreError` for unreadable data."""
@@ -71,7 +71,7 @@ class Restorer:
 
     def _begun(self, kept: Life, head: Head) -> tuple[Player, int, list[str]]:
         """Return a player that has played all entries up to a line."""
-        compiler, passed_over = self._compiler(head), list[str]()
+        compiler, passed_over = compiler_for(head, self._known), list[str]()
         arguments = head.sandbox, beginning_of(head, compiler), self._replayer, self._around, compiler
         for stored in reversed(kept.snapshots):
             try:
@@ -89,12 +89,6 @@ class Restorer:
             raise CannotResume(f"sandbox {kept.sandbox!r}: {text} ({hint})")
         return player_of(*arguments), 0, passed_over
 
-    def _compiler(self, head: Head) -> ScenarioCompiler:
-        """Return a compiler for the life with this head, which also knows the bundled scenario of its name."""
-        if head.name not in (one.name for one in self._known) and head.name in names():
-            self._known.append(load_scenario(head.name))
-        return ScenarioCompiler(*self._known)
-
     def _first(self, kept: Life, last: int, count: int) -> Sequence[Entry]:
         """Return the entries up to a line, or none when some of the `count` are no longer stored. Raises `Conflict`."""
         found: list[Entry] = []
@@ -104,7 +98,7 @@ class Restorer:
 
     def _play(self, player: Player, kept: Life, line: int) -> datetime:
         """Play the entries after a line. Return the wall time at the end."""
-        left_at = player.wall
+        left_at = player.clock.wall()  # as far as the tape has it
         for place, at, entry in _lines(self._reader, kept, line + 1):
             if isinstance(entry, Answered):
                 found = player.answered(entry.exchange)
@@ -123,7 +117,7 @@ def _lines(reader: Reader, kept: Life, line: int) -> Iterator[tuple[int, datetim
     before the previous one is yielded, so that a request that resumes knows its answer."""
     began: Began = {}
     stored = reader.entries(kept.sandbox, line, kept.key)
-    lines = ((one.n, time_of(one.at_us), entry_from(one.n, one.data, began)) for one in stored)
+    lines = ((one.n, EPOCH + timedelta(microseconds=one.at_us), entry_from(one.n, one.data, began)) for one in stored)
     yield from (found for found, _ in pairwise(chain(lines, (None,))) if found is not None)
 
 

@@ -7,7 +7,7 @@ that changes nothing.
 from asyncio import Semaphore
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -51,10 +51,6 @@ REBUILT_MAX: Final = 4
 """The limit of concurrent rebuilds; others wait in order."""
 
 
-SNAPSHOT_SHARE: Final = 4
-"""Snapshots in memory take at most this part of the budget of tapes."""
-
-
 class Asked(NamedTuple):
     """A requested moment: the name of a mark, a time of the sandbox, or a number of entries; all empty for the
     present."""
@@ -71,7 +67,7 @@ class Rewinder:
     def __init__(self, replayer: RequestReplay, around: Surroundings) -> None:
         self._replayer = replayer
         self._around = around
-        self.snapshots = SnapshotCache(around.budgets.tapes.bytes_max / SNAPSHOT_SHARE)
+        self.snapshots = SnapshotCache(around.budgets.tapes.bytes_max / 4)
         self._rebuilding = Semaphore(REBUILT_MAX)
 
     def mark(self, live: LiveSandbox, name: str) -> Mark:
@@ -199,7 +195,14 @@ class Rewinder:
         arguments = id_, beginning, self._replayer, around, compiler
         # The journal names the sandbox whose unique credentials were refused, so a fork's journal differs.
         is_alike = id_ == live.id or not beginning.spec.unique_credentials
-        player = await self._restored(live, moment.n, arguments, entries) if is_alike else None
+        player: Player | None = None
+        nearest = self.snapshots.nearest(live, moment.n) if is_alike else None
+        if nearest is not None:
+            try:
+                player = await in_background(restored, nearest, *arguments, entries=entries[: nearest.n])
+            except Exception as error:  # our mistake: the tape has it all
+                report(error, "a snapshot")
+                self.snapshots.drop(live, nearest)
         if player is None:
             player = await in_background(player_of, *arguments)
         present = live.beginning
@@ -211,20 +214,6 @@ class Rewinder:
                     self.snapshots.add(live, present, await in_background(take, player.live, player.place))
         refuse_lost(live, life)
         return player
-
-    async def _restored(
-        self, live: LiveSandbox, n: int, arguments: tuple[Any, ...], entries: Sequence[Entry]
-    ) -> Player | None:
-        """Return a player that begins at the nearest snapshot, if there is a snapshot."""
-        nearest = self.snapshots.nearest(live, n)
-        if nearest is None:
-            return None
-        try:
-            return await in_background(restored, nearest, *arguments, entries=entries[: nearest.n])
-        except Exception as error:  # our mistake: the tape has it all
-            report(error, "a snapshot")
-            self.snapshots.drop(live, nearest)
-            return None
 
 
 def _play(player: Player, entries: Sequence[Entry], hint: str = REPORT) -> None:
@@ -304,6 +293,6 @@ def _refuse_full(live: LiveSandbox) -> None:
 
 def _refuse_lost_beginning(live: LiveSandbox) -> None:
     """Raise `Conflict` when the first entries of a tape are no longer stored."""
-    if live.tape.has_lost_beginning:
+    if not len(live.tape) and live.tape.bytes > 0:
         text = "the beginning of the tape is not kept any more, so that there is nothing to return to"
         raise Conflict("not_kept", f"{text}; nothing was changed: reset the sandbox to begin another tape")

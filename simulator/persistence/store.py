@@ -186,7 +186,12 @@ class Store:
         if self._failure is None:
             try:
                 self._run(batch)
-                self._checkpoint_when_due(self._log.stat().st_size)
+                size = self._log.stat().st_size
+                if size < self._log_bytes:
+                    self._log_due = self._log_bytes
+                elif size >= self._log_due and (self._checkpoint is None or self._checkpoint.done()):
+                    self._log_due = size + self._log_bytes  # in case a reader holds back the checkpoint
+                    self._checkpoint = self._checkpointer.submit(self._bring_in_log)
             except BaseException as error:  # after any error, the disk lacks data that memory has
                 self._failure = writing_error(error, self.path)
                 if not isinstance(error, Exception):
@@ -211,13 +216,6 @@ class Store:
             removed = self._db.execute(f"DELETE FROM {kind} WHERE id IN ({rows})", (first, last, _SWEPT_ROWS[kind]))
             if removed.rowcount < _SWEPT_ROWS[kind]:
                 self._db.execute("DELETE FROM garbage WHERE kind = ? AND first = ?", (kind, first))
-
-    def _checkpoint_when_due(self, size: int) -> None:
-        if size < self._log_bytes:
-            self._log_due = self._log_bytes
-        elif size >= self._log_due and (self._checkpoint is None or self._checkpoint.done()):
-            self._log_due = size + self._log_bytes  # in case a reader holds back the checkpoint
-            self._checkpoint = self._checkpointer.submit(self._bring_in_log)
 
     def _bring_in_log(self) -> None:
         with suppress(sqlite3.Error), closing(connect(self.path)) as db:

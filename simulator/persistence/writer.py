@@ -55,19 +55,11 @@ class Retention:
     beginning: bool = True
 
 
-@dataclass(frozen=True)
-class Retained:
-    """The result of the rule. `floor` is the snapshot before the first kept entry; with `BEGINNING` all are kept."""
-
-    floor: SnapshotSize
-    snapshots: frozenset[int]
-    marks: frozenset[str]
-
-
 def apply_retention(
     rule: Retention, snapshots: Sequence[SnapshotSize], marks: Sequence[tuple[str, int]], floor_n: int, bytes_up_to: int
-) -> Retained:
-    """Return what the rule keeps of a life with at least one snapshot.
+) -> tuple[SnapshotSize, frozenset[int], frozenset[str]]:
+    """Return what the rule keeps of a life with at least one snapshot: the snapshot before the first kept entry, which
+    is `BEGINNING` when all are kept, the keys of snapshots, and the names of marks.
 
     `snapshots` and `marks` (name and n) are ordered by `n`; entries up to `floor_n` are already removed; `bytes_up_to`
     is the number of bytes that the life has appended in total.
@@ -82,7 +74,7 @@ def apply_retention(
         bases.pop(0)
     kept = set(bases)
     names = frozenset(name for name, base in reached.items() if base in kept)
-    return Retained(bases[0], frozenset(one.key for one in kept if one.key), names)
+    return bases[0], frozenset(one.key for one in kept if one.key), names
 
 
 def _size(bases: Sequence[SnapshotSize], bytes_up_to: int) -> int:
@@ -237,12 +229,13 @@ class Writer:
         if not life.snapshots:
             return
         marks = sorted(life.marks.items(), key=lambda mark: (mark[1], mark[0]))
-        kept = apply_retention(self._retention, life.snapshots, marks, life.floor, life.bytes_up_to)
-        for name in life.marks.keys() - kept.marks:
+        arguments = life.snapshots, marks, life.floor, life.bytes_up_to
+        base, snapshots, names = apply_retention(self._retention, *arguments)
+        for name in life.marks.keys() - names:
             self.drop_mark(life.sandbox, name)
-        self._drop_snapshots(life, [one for one in life.snapshots if one.key not in kept.snapshots])
-        if kept.floor.n > life.floor:
-            life.floor, life.floor_bytes = kept.floor.n, kept.floor.bytes_up_to
+        self._drop_snapshots(life, [one for one in life.snapshots if one.key not in snapshots])
+        if base.n > life.floor:
+            life.floor, life.floor_bytes = base.n, base.bytes_up_to
             floor = life.floor, life.floor_bytes
             self._write(_RAISE_FLOOR, *floor, checksum(life.sandbox, *floor, life.head), life.key)
             self._write(_GARBAGE, "entries", *entry_keys(life.key, last=life.floor), True)

@@ -126,7 +126,7 @@ REFUSED: list[tuple[Callable[[Path], None], type[StoreError], str]] = [
     (cut, Damaged, "damaged .*: restore the folder from a backup"),
     (overwritten, Damaged, r"damaged \(file is not a database\): restore"),
     (emptied, Damaged, "is missing or empty: restore"),
-    (newer, Unusable, r"written by a newer reseller-sim, 9\.8\.7 \(format 3, known is 2\): use that one"),
+    (newer, Unusable, r"written by a newer reseller-sim \(format 3, known is 2\): use that one"),
     (of_another_program, Unusable, "belongs to another program: give another folder"),
     (without_format, Damaged, "has format 0, which never was"),
     (without_a_table, Damaged, "no such table"),

@@ -41,8 +41,8 @@ ENDLESS = 10**9
 def test_the_rule_keeps_the_last_snapshots_and_what_marks_are_reached_from_within_its_bytes(
     rule: Retention, marks: dict[str, int], floor_n: int, wanted: tuple[int, list[int], list[str]]
 ) -> None:
-    kept = apply_retention(rule, SNAPSHOTS, list(marks.items()), floor_n, 550)
-    assert (kept.floor.n, sorted(kept.snapshots), sorted(kept.marks)) == wanted
+    base, snapshots, names = apply_retention(rule, SNAPSHOTS, list(marks.items()), floor_n, 550)
+    assert (base.n, sorted(snapshots), sorted(names)) == wanted
 
 
 def test_a_store_follows_the_rule_and_removes_the_rest_little_by_little(tmp_path: Path) -> None:

@@ -55,10 +55,10 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
     "Transactions": ("by_number", {}),
     "Wallet": ("balance entries opening threshold", {"_by_day": DERIVED}),
     "Tape": (
-        "_entries bytes left_out left_bytes",
+        "entries bytes left_out left_bytes",
         {
             "_entries_max": SCENARIO, "_bytes_max": SCENARIO, "_began": "there is no snapshot while one waits",
-            "_unread": "entries, too", "recorder": AROUND, "_budget": AROUND, "_counted": DERIVED,
+            "unread": "entries, too", "recorder": AROUND, "_budget": AROUND, "_counted": DERIVED,
         },
     ),
     "BoundedLog": (

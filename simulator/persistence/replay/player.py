@@ -4,9 +4,10 @@ It runs the same code as a server: requests pass the pipeline, commands the doma
 bodies, the ends of delays and the answers of receivers.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator
 from datetime import datetime
-from typing import Any, Protocol
+from types import coroutine
+from typing import Any
 
 import msgspec
 
@@ -48,36 +49,18 @@ from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.sections.scripted_answers import build_inbox
 
 Answering = Coroutine[Any, Any, Any]
+RequestReplay = Callable[..., Answering]
+"""See `simulator.api.request_replayer`."""
 
 
-class RequestReplay(Protocol):
-    """See `simulator.api.request_replayer`."""
-
-    def __call__(
-        self,
-        sandbox: LiveSandbox,
-        recorded: Exchange,
-        wait: Callable[[], Awaitable[Resumption]],
-        url_sandbox: LiveSandbox | None = None,
-        *,
-        is_masked: bool = False,
-    ) -> Answering: ...
-
-
-class _Pause:
-    """A wait that ends when the tape says so; awaiting it returns how it ended."""
-
-    def __await__(self) -> Generator[None, Resumption, Resumption]:
-        how = yield
-        return how
-
-
-async def _wait() -> Resumption:
-    return await _Pause()
+@coroutine
+def _wait() -> Generator[None, Resumption, Resumption]:
+    """Wait until the tape says how the wait ended, and return that."""
+    return (yield)
 
 
 async def _sleep(seconds: float) -> None:
-    await _Pause()
+    await _wait()
 
 
 class TapeClock(Clock):
@@ -134,11 +117,6 @@ class Player:
     def now(self) -> datetime:
         """Return the sandbox's time of the last entry; before the first entry, the time of its start."""
         return self.clock.now()
-
-    @property
-    def wall(self) -> datetime:
-        """Return the wall time of the last entry, as far as the tape has it."""
-        return self.clock.wall()
 
     def play(self, entry: Entry) -> Difference | None:
         """Play the next entry. Return the difference from the tape, if any."""

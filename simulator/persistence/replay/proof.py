@@ -8,6 +8,7 @@ from typing import NamedTuple
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.instants import Times
 from simulator.domain.model.money import SERVICE_ZONE
+from simulator.domain.model.scenario import Scenario
 from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.player import Player, RequestReplay
 from simulator.persistence.replay.rebuilding import Surroundings, player_of
@@ -56,10 +57,11 @@ def prove(
     return Proof(player, player.of_end(tape.end.due, tape.end.state))
 
 
-def compiler_for(head: Head) -> ScenarioCompiler:
-    """Return a compiler for the life of a tape, which knows the source lines of a bundled scenario. The tape does not
-    have them."""
-    return ScenarioCompiler(*([load_scenario(head.name)] if head.name in names() else ()))
+def compiler_for(head: Head, *known: Scenario) -> ScenarioCompiler:
+    """Return a compiler for the life of a tape, which knows the source lines of the `known` scenarios and of a bundled
+    scenario. The tape does not have them."""
+    is_bundled = head.name in names() and head.name not in (one.name for one in known)
+    return ScenarioCompiler(*known, *([load_scenario(head.name)] if is_bundled else ()))
 
 
 def player_for(

@@ -24,11 +24,12 @@ def state_digest(live: LiveSandbox) -> str:
     clock = [live.clock.mode, live.clock.rate]
     inboxes = [[one.name, one.program.replies, one.replied] for one in live.inboxes if one.is_programmed]
     state = live.core.state
-    return digest({"clock": clock, "inboxes": inboxes, **_content(state), **_latest(state)})
-
-
-def _content(state: State) -> dict[str, Any]:
-    return {
+    entries = max(1, LATEST // max(1, len(state.resellers)))
+    callbacks = islice(reversed(state.callbacks), LATEST)
+    deliveries = islice(reversed(state.deliveries), LATEST)
+    content = {
+        "clock": clock,
+        "inboxes": inboxes,
         "resellers": [_reseller(state, one) for one in state.resellers.values()],
         "payments": len(state.transactions),
         "outcomes": {one.value: count for one, count in state.noted.items() if count},
@@ -43,14 +44,6 @@ def _content(state: State) -> dict[str, Any]:
         ],
         "callbacks": state.callbacks_made,
         "in_flight": sorted(state.in_flight),
-    }
-
-
-def _latest(state: State) -> dict[str, Any]:
-    entries = max(1, LATEST // max(1, len(state.resellers)))
-    callbacks = islice(reversed(state.callbacks), LATEST)
-    deliveries = islice(reversed(state.deliveries), LATEST)
-    return {
         "agenda": [len(state.agenda), str(state.agenda.next_due)],
         "latest_payments": [
             [one.trxid, one.refid, one.account, one.sender, one.remarks, one.created, one.results]
@@ -61,6 +54,7 @@ def _latest(state: State) -> dict[str, Any]:
         "latest_deliveries": [[one.id, one.state, one.error, _attempts(one.attempts)] for one in deliveries],
         "latest_emails": list(islice(reversed(state.notifications), LATEST)),
     }
+    return digest(content)
 
 
 def _attempts(attempts: Sequence[Attempt]) -> list[Any]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypeVar
 
 import msgspec
 
 from simulator.persistence.replay.codec import Answered, BadTape, Began, entry_from
-from simulator.persistence.replay.tape_writer import VERSION, End, Head
+from simulator.persistence.replay.tape_writer import GZIP, PIECE_BYTES, VERSION, End, Head
 from simulator.persistence.tape.entries import Entry
 from simulator.persistence.tape.tape import TAPES_BYTES_MAX
 from simulator.runtime.sandboxes import is_sandbox_id
@@ -33,8 +33,6 @@ _WITHOUT_DOCUMENT: Final = re.compile(
 )
 _BEGINNING: Final = b'{"tape":'
 _MAGIC: Final = b"\x1f\x8b"
-_GZIP: Final = 31
-_PIECE_BYTES: Final = 64 * 1024
 _UNPACKED_BYTES: Final = 1024 * 1024
 
 
@@ -72,6 +70,7 @@ class _Version(msgspec.Struct, frozen=True):
     tape: int
 
 
+Content = TypeVar("Content")
 _VERSION = msgspec.json.Decoder(_Version)
 _HEAD = msgspec.json.Decoder(Head, float_hook=Decimal)
 _END = msgspec.json.Decoder(End)
@@ -133,7 +132,11 @@ class _Reader:
         began: Began = {}
         for place, (number, line) in enumerate(self._numbered, 1):
             if line.startswith(b'{"end"'):
-                tape.end = _end(tape, number, line)
+                end = _decoded(_END, number, line)
+                if end.end != len(tape.entries):
+                    text = f"says that there are {end.end} entries before it, and {len(tape.entries)} are there"
+                    raise BadTape(f"line {number} {text}")
+                tape.end = end
                 return
             if place > tape.head.entries:
                 text = f"this is entry {place}, and the head of the tape counts {tape.head.entries}"
@@ -180,10 +183,7 @@ def head_from(line: bytes, number: int = 1) -> Head:
     if version > VERSION:
         text = f"line {number}: the tape has version {version}, and this reseller-sim reads up to {VERSION}"
         raise NoTape(f"{text}; replay it with a newer one")
-    try:
-        head = _HEAD.decode(line)
-    except _DAMAGES as error:
-        raise BadTape(f"line {number} cannot be understood ({error})") from None
+    head = _decoded(_HEAD, number, line)
     if not is_sandbox_id(head.sandbox):
         raise BadTape(f"line {number}: sandbox: {head.sandbox[:80]!r} is the id of no sandbox")
     return head
@@ -193,15 +193,11 @@ def _no_head(where: str) -> str:
     return f"{where} is not the beginning of a tape, which is written by `exec --tape`"
 
 
-def _end(tape: ReadTape, number: int, line: bytes) -> End:
+def _decoded(decoder: msgspec.json.Decoder[Content], number: int, line: bytes) -> Content:
     try:
-        end = _END.decode(line)
+        return decoder.decode(line)
     except _DAMAGES as error:
         raise BadTape(f"line {number} cannot be understood ({error})") from None
-    if end.end != len(tape.entries):
-        text = f"says that there are {end.end} entries before it, and {len(tape.entries)} are there"
-        raise BadTape(f"line {number} {text}")
-    return end
 
 
 def lines_of(source: IO[bytes], bytes_max: int = TAPES_BYTES_MAX) -> Iterator[bytes]:
@@ -221,22 +217,18 @@ def lines_of(source: IO[bytes], bytes_max: int = TAPES_BYTES_MAX) -> Iterator[by
                 raise BadTape(f"a line has more than {bytes_max} bytes, which is the limit")
     except CutShort:
         raise CutShort(b"".join(begun)) from None
-    if size:
-        yield _last_line(b"".join(begun))
-
-
-def _last_line(rest: bytes) -> bytes:
-    """Return the last line if only its line end is missing, as after editing. Raises `CutShort` for a partial line."""
-    try:
-        msgspec.json.decode(rest)
-    except _DAMAGES:
-        raise CutShort(rest) from None
-    return rest + b"\n"
+    if size:  # only its line end is missing, as after editing, or it is cut
+        last = b"".join(begun)
+        try:
+            msgspec.json.decode(last)
+        except _DAMAGES:
+            raise CutShort(last) from None
+        yield last + b"\n"
 
 
 def _pieces(source: IO[bytes]) -> Iterator[bytes]:
     """Yield the content of the file, decompressed if needed; for a truncated file, as much as possible."""
-    more = partial(source.read, _PIECE_BYTES)
+    more = partial(source.read, PIECE_BYTES)
     raw = more()
     if not raw.startswith(_MAGIC[: len(raw)]):
         yield raw
@@ -244,7 +236,7 @@ def _pieces(source: IO[bytes]) -> Iterator[bytes]:
         return
     unpacker = None
     while raw := raw or more():
-        unpacker = unpacker or zlib.decompressobj(_GZIP)
+        unpacker = unpacker or zlib.decompressobj(GZIP)
         try:
             yield unpacker.decompress(raw, _UNPACKED_BYTES)
         except zlib.error as error:

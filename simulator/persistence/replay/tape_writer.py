@@ -18,8 +18,8 @@ from simulator.runtime.lives import NO_QUOTAS, Beginning, Ending, Quotas, Sandbo
 from simulator.scenario.build import COMPILER, ScenarioCompiler
 
 _LEVEL: Final = 6
-_GZIP: Final = 31
-_PIECE_BYTES: Final = 64 * 1024
+GZIP: Final = 31
+PIECE_BYTES: Final = 64 * 1024
 VERSION = 1
 """The version of the format. A reader refuses a higher version."""
 
@@ -155,13 +155,13 @@ def beginning_of(head: Head, compiler: ScenarioCompiler = COMPILER) -> Beginning
 def packed(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the compressed lines, in pieces that take at most a few milliseconds each. The output is deterministic.
     Outputs can be concatenated into a single file."""
-    packer = zlib.compressobj(_LEVEL, wbits=_GZIP)  # with the head and the end of gzip
+    packer = zlib.compressobj(_LEVEL, wbits=GZIP)  # with the head and the end of gzip
     waiting: list[bytes] = []
     size = 0
     for line in lines:
         waiting.append(line)
         size += len(line)
-        if size >= _PIECE_BYTES:
+        if size >= PIECE_BYTES:
             yield packer.compress(b"".join(waiting))
             waiting, size = [], 0
     yield packer.compress(b"".join(waiting)) + packer.flush()

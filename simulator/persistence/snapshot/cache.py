@@ -39,7 +39,10 @@ class SnapshotCache:
         found = {one.n: one for one in (*self.of(live), *snapshots)}
         self._lives[live] = beginning, [found[n] for n in sorted(found)]
         while self.bytes > self.bytes_max:
-            _drop_one(max((snapshots for _, snapshots in self._lives.values()), key=_bytes_of))
+            largest = max((snapshots for _, snapshots in self._lives.values()), key=_bytes_of)
+            places = [0, *(snapshot.n for snapshot in largest)]
+            gaps = [after - before for before, after in zip(places, places[2:], strict=False)]
+            del largest[gaps.index(min(gaps)) if gaps else 0]  # the latest snapshot goes last
 
     def drop(self, live: LiveSandbox, snapshot: Snapshot) -> None:
         """Remove a snapshot."""
@@ -81,10 +84,3 @@ class SnapshotCache:
 
 def _bytes_of(snapshots: list[Snapshot]) -> int:
     return sum(len(content) for snapshot in snapshots for content in snapshot.parts.values())
-
-
-def _drop_one(snapshots: list[Snapshot]) -> None:
-    """Evict the snapshot that leaves the smallest gap; the latest snapshot goes last."""
-    places = [0, *(snapshot.n for snapshot in snapshots)]
-    gaps = [after - before for before, after in zip(places, places[2:], strict=False)]
-    del snapshots[gaps.index(min(gaps)) if gaps else 0]

@@ -11,7 +11,6 @@ from simulator.domain.agenda import StepDue
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.domain_events import LedgerPosting
 from simulator.domain.model.rule_book import RuleBook
-from simulator.domain.model.rules import Rule
 from simulator.domain.model.webhooks import Delivery
 from simulator.domain.state import State
 from simulator.persistence.snapshot.document import (
@@ -100,9 +99,11 @@ def _parts(live: LiveSandbox) -> Iterator[tuple[str, bytes]]:
 def _rest(live: LiveSandbox, payments: PaymentWriter, jobs: JobWriter) -> Rest:
     state, inboxes, counters = live.core.state, _inboxes(live), live.counters
     holders, former = state.secrets.kept()
+    first, latest = live.beginning.spec.scenario, live.spec.scenario
+    is_first = latest is first or (latest.name == first.name and latest.document == first.document)
     places = {one: place for place, one in enumerate(inboxes)}
     return Rest(
-        scenario=_scenario(live),
+        scenario=None if is_first else (latest.name, JSON_ENCODER.encode(latest.document)),
         now=state.now,
         resellers=[RESELLERS.row(one, (one.wallet.opening, one.wallet.threshold)) for one in state.resellers.values()],
         keys=[(key, reseller.code) for key, (reseller, _) in state.keys.items()],
@@ -172,29 +173,17 @@ def _catalog(state: State) -> CatalogRow:
     return CatalogRow(None if own.groups == begun.groups else own.groups, products, state.catalog_updated)
 
 
-def _scenario(live: LiveSandbox) -> tuple[str, bytes] | None:
-    """Return name and document of the loaded scenario; None for the scenario of the beginning."""
-    first, latest = live.beginning.spec.scenario, live.spec.scenario
-    if latest is first or (latest.name == first.name and latest.document == first.document):
-        return None
-    return latest.name, JSON_ENCODER.encode(latest.document)
-
-
 def _book(state: State, section: str, book: RuleBook[Any]) -> BookRow:
     places = {id(one): place for place, one in enumerate(getattr(state.scenario, section))}
-    listed = list(book.counted_rules())
-    return BookRow(
-        [places[id(rule)] if id(rule) in places else _added(state, rule) for rule, _ in listed],
-        [count for _, count in listed],
-        dict(book.magic_chosen),
-    )
-
-
-def _added(state: State, rule: Rule[Any]) -> AddedRow:
-    added = state.added[rule.id]
-    is_same = added.timelines == state.scenario.timelines
-    document = JSON_ENCODER.encode(added.document)
-    return AddedRow(document, added.rule_id, None if is_same else dict(added.timelines))
+    rules: list[int | AddedRow] = []
+    for rule, _ in book.counted_rules():
+        if (place := places.get(id(rule))) is not None:
+            rules.append(place)
+            continue
+        added = state.added[rule.id]
+        timelines = None if added.timelines == state.scenario.timelines else dict(added.timelines)
+        rules.append(AddedRow(JSON_ENCODER.encode(added.document), added.rule_id, timelines))
+    return BookRow(rules, [count for _, count in book.counted_rules()], dict(book.magic_chosen))
 
 
 def _inboxes(live: LiveSandbox) -> list[Inbox]:

@@ -95,14 +95,9 @@ def typed(value: object) -> Typed:
     return type(value).__name__, msgspec.Raw(ENCODER.encode(value))
 
 
-def by_name(*kinds: Any) -> Mapping[str, Any]:
-    """Return types by their names."""
-    return {kind.__name__: kind for kind in kinds}
-
-
 def untyped(value: Typed, kinds: Mapping[str, Any]) -> Any:
     """Return the value of one of these types."""
-    return decoded(value[1], kinds[value[0]])
+    return msgspec.msgpack.decode(value[1], type=kinds[value[0]], dec_hook=special)
 
 
 class Rows:
@@ -136,11 +131,6 @@ def log_parts(
     for begin in range(0, len(records), SIZE):
         cut = records[begin : begin + SIZE]
         yield f"{name}/{begin // SIZE}", ENCODER.encode(cut if row is None else list(map(row, cut)))
-
-
-def decoded(content: bytes, type_: Any) -> Any:
-    """Return the content of a part."""
-    return msgspec.msgpack.decode(content, type=type_, dec_hook=special)
 
 
 def log_rows(parts: Mapping[str, bytes], name: str, type_: Any) -> Iterator[Any]:

@@ -6,6 +6,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
+import msgspec
+
 from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.delivery_attempts import OutgoingRequest, Send
 from simulator.domain.model.domain_events import AttemptOutcome, EmailNotification, LedgerPosting, StatusChange
@@ -20,10 +22,9 @@ from simulator.persistence.snapshot.document import (
     STATE,
     Snapshot,
     Typed,
-    by_name,
-    decoded,
     log_rows,
     reading_snapshot,
+    special,
     untyped,
 )
 from simulator.persistence.snapshot.rows import CALLBACKS, DELIVERIES, PAYMENTS, JobReader, StepRow, restore_payments
@@ -38,7 +39,8 @@ from simulator.runtime.traces import Traced
 from simulator.scenario.build import ScenarioCompiler, build_rule
 
 Parts = Mapping[str, bytes]
-EVENTS: Final = by_name(int, StatusChange, tuple[str, int], AttemptOutcome, Action, EmailNotification)
+_KINDS: Final[tuple[Any, ...]] = (int, StatusChange, tuple[str, int], AttemptOutcome, Action, EmailNotification)
+EVENTS: Final = {kind.__name__: kind for kind in _KINDS}
 """The types of events; a posting is written as its reseller and the id of its entry."""
 
 
@@ -59,7 +61,7 @@ def restored(
     live, clock = player.live, player.clock
     player.place = snapshot.n
     with reading_snapshot():
-        rest: Rest = decoded(snapshot.parts[STATE], Rest)
+        rest: Rest = msgspec.msgpack.decode(snapshot.parts[STATE], type=Rest, dec_hook=special)
         if rest.scenario is not None:
             name, document = rest.scenario
             scenario = player.compiler.scenario(JSON_DECODER.decode(document), name)

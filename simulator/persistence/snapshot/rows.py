@@ -16,7 +16,7 @@ from simulator.domain.model.schedule import Scheduled
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.webhooks import BalanceAdded, CatalogEntry, Delivery, Event, Webhook
 from simulator.domain.state import State
-from simulator.persistence.snapshot.document import JSON_DECODER, JSON_ENCODER, Rows, Typed, by_name, typed, untyped
+from simulator.persistence.snapshot.document import JSON_DECODER, JSON_ENCODER, Rows, Typed, typed, untyped
 from simulator.runtime.live_sandbox import LiveSandbox
 
 NO_EXTRAS: Final[dict[str, object]] = {}
@@ -97,8 +97,8 @@ CALLBACKS: Final = Rows(Callback, transaction=int, result=int)
 CASES: Final = Rows(Case, transaction=int)
 DELIVERIES: Final = Rows(Delivery, event=tuple[str, str, datetime, Typed, int], webhook=str)
 CHANGES: Final = Rows(CatalogEntry, resource=Typed)
-_DATA: Final = by_name(BalanceAdded, CHANGES.type)
-_RESOURCES: Final = by_name(Product, Option, Category, Group)
+_DATA: Final = {kind.__name__: kind for kind in (BalanceAdded, CHANGES.type)}
+_RESOURCES: Final = {kind.__name__: kind for kind in (Product, Option, Category, Group)}
 
 
 class JobWriter:

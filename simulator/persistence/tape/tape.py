@@ -59,8 +59,8 @@ class Tape:
     def __init__(self, entries_max: int, bytes_max: int, budget: TapeBudget | None = None) -> None:
         self._entries_max = entries_max
         self._bytes_max = bytes_max
-        self._entries: list[Entry] = []
-        self._unread: Unread | None = None
+        self.entries: list[Entry] = []  # that were read
+        self.unread: Unread | None = None  # the first entries, until they have been read
         self._began: list[Recorded] = []  # that may still wait
         self.bytes = 0
         self.left_out = self.left_bytes = 0
@@ -69,7 +69,7 @@ class Tape:
         self._counted = 0  # in the budget
 
     def __len__(self) -> int:
-        return len(self._entries) + (self._unread.count if self._unread else 0)
+        return len(self.entries) + (self.unread.count if self.unread else 0)
 
     def __iter__(self) -> Iterator[Entry]:
         """Yield the entries as of now, without later ones. Unread entries are read first."""
@@ -84,7 +84,7 @@ class Tape:
     def settle(self) -> None:
         """Copy waiting requests, which are answered elsewhere, so that the entries stay unchanged."""
         if self.is_awaited:
-            self._entries = _with_copies(self._entries)
+            self.entries = _with_copies(self.entries)
 
     def add(self, entry: Entry, size: int = ENTRY_BYTES) -> None:
         """Append an entry with its approximate memory in bytes."""
@@ -102,7 +102,7 @@ class Tape:
             self.left_out += 1
             self.left_bytes += size
             return
-        self._entries.append(entry)
+        self.entries.append(entry)
         self.bytes += size
         self._counted += size
         budget.bytes += size
@@ -123,11 +123,6 @@ class Tape:
         self._budget.bytes += size
 
     @property
-    def has_lost_beginning(self) -> bool:
-        """Return whether its first entries are no longer stored, so that nothing of it can be replayed."""
-        return not len(self) and self.bytes > 0
-
-    @property
     def is_awaited(self) -> bool:
         """Return whether a request waits that began on it."""
         return next(self.awaited(), None) is not None
@@ -136,39 +131,29 @@ class Tape:
         """Yield the waiting requests."""
         return (one for one in self._began if not one.n)
 
-    @property
-    def held(self) -> list[Entry]:
-        """Return the list of entries itself, to be freed in slices."""
-        return self._entries
-
     def restore(self, entries: Iterable[Entry], size: int, left_out: int, left_bytes: int) -> None:
         """Continue after entries of `size` bytes, and after `left_out` entries of `left_bytes` that had no room."""
-        self._entries, self.bytes, self.left_out, self.left_bytes = list(entries), size, left_out, left_bytes
+        self.entries, self.bytes, self.left_out, self.left_bytes = list(entries), size, left_out, left_bytes
         self._count(size - self._counted)
 
     def restore_unread(self, unread: "Unread", size: int, left_out: int) -> None:
         """Continue after entries that are stored elsewhere, and read lazily."""
-        self._entries, self._unread, self.bytes, self.left_out = [], unread, size, left_out
+        self.entries, self.unread, self.bytes, self.left_out = [], unread, size, left_out
         self._count(-self._counted)
-
-    @property
-    def unread(self) -> "Unread | None":
-        """Return the first entries, until they have been read."""
-        return self._unread
 
     def has_read(self, unread: "Unread", entries: Sequence[Entry]) -> None:
         """Insert the unread entries at the front. When they are no longer stored, all entries count as left out."""
-        if self._unread is unread:
-            self._unread = None
-            behind = self._entries if len(entries) == unread.count else []
-            self.left_out += unread.count - len(entries) + len(self._entries) - len(behind)
-            self._entries = [*entries, *behind]
-            self._count(self.bytes - self._counted if self._entries else -self._counted)
+        if self.unread is unread:
+            self.unread = None
+            behind = self.entries if len(entries) == unread.count else []
+            self.left_out += unread.count - len(entries) + len(self.entries) - len(behind)
+            self.entries = [*entries, *behind]
+            self._count(self.bytes - self._counted if self.entries else -self._counted)
 
     def _read(self) -> list[Entry]:
-        if self._unread is not None:
-            self.has_read(self._unread, self._unread.read())
-        return self._entries
+        if self.unread is not None:
+            self.has_read(self.unread, self.unread.read())
+        return self.entries
 
     def end(self) -> None:
         """Forget the waiting requests."""
