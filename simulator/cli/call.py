@@ -4,7 +4,6 @@ import json as json_module
 import os
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from http.client import responses
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -116,14 +115,8 @@ def _decoded(body: bytes) -> Any:
 
 
 def _print_body(body: bytes) -> None:
-    """Print a body, on a terminal with indented JSON, whose numbers stay as they are."""
-    import msgspec
-
     stdout = sys.stdout.buffer
-    if stdout.isatty():
-        with suppress(msgspec.DecodeError):
-            body = msgspec.json.format(body, indent=2)
-    shown = printable_body(body)
+    shown = printable_body(body, indents=stdout.isatty())
     stdout.write(shown if shown.endswith(b"\n") or not shown else shown + b"\n")
     stdout.flush()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from simulator.cli import values
 from simulator.cli.call import credentials
 from simulator.cli.control import DEFAULT_URL
 from simulator.cli.flags import file_option, option
@@ -16,7 +17,6 @@ from simulator.cli.reports.cases import UNWRITABLE
 from simulator.cli.reports.conform import ending, line_of, names, refuse_unwritable, write_files
 from simulator.cli.usage import CannotStart, Refused, notify, verb, wrong_usage
 from simulator.cli.values import Number, Span, Whole
-from simulator.domain.model.money import parse_number
 from simulator.options import CONTROL_PATH
 from simulator.shortened import shortened
 from simulator.staging.conform.context import Run
@@ -29,13 +29,6 @@ from simulator.staging.service import HttpService, NoAnswer, Session, SessionClo
 from simulator.staging.signing import CannotSign, Credentials, parse_address, secret_bytes
 
 URL_VARIABLES = ["RESELLER_SIM_BASE_URL", "RESELLER_SIM_URL"]
-
-
-def _spending_limit(text: str) -> Decimal:
-    amount = parse_number(text)
-    if amount is None or amount <= 0:
-        raise ValueError(f"{text!r} is not an amount of money above 0")
-    return amount
 
 
 def _only(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -72,7 +65,12 @@ def _only(names: tuple[str, ...]) -> tuple[str, ...]:
     parse=lambda texts: tuple(Order.parse(text, PAYMENT) for text in texts),
     help="A payment; :subproduct_code=CODE and other extras may follow.",
 )
-@option("--spend-at-most", metavar="MYR", parse=_spending_limit, help="The most that all payments may cost.")
+@option(
+    "--spend-at-most",
+    metavar="MYR",
+    parse=lambda text: Decimal(values.amount(text)),
+    help="The most that all payments may cost.",
+)
 @option(
     "--allow-configuration",
     is_flag=True,

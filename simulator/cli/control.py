@@ -105,7 +105,7 @@ class Control:
             text = f"answered {status}: there is no sandbox {self.sandbox!r}: `reseller-sim sandbox list` lists them"
             return self.useless(text)
         if code == NO_PATH:
-            return Refused(f"{self.base} answered {status}: {said}", code)
+            return CannotStart(f"{self.base} answered {status}: {said}", code)  # a proxy, or no sandbox
         if code in NOT_READY:
             return Refused(f"{self.base}: {said}", code)
         if status in LOCKED or status >= 500 or code == client.NO_CODE:

@@ -114,7 +114,7 @@ def _judged(
 ) -> int:
     """Run the command and its server. The server's thread ends with this process, however that ends, unlike a child
     process."""
-    from simulator.cli.reports.coverage import coverage_page
+    from simulator.cli.reports.folder import coverage_page
     from simulator.cli.server import prepare
     from simulator.environment import environment
 

@@ -14,6 +14,14 @@ from simulator.cli.values import Number, Span, Whole
 
 TIMES = 3
 Words = tuple[str, ...]
+RESTART = own_option(
+    "--restart",
+    metavar="CMD",
+    parse=values.command_words,
+    help="A command that restarts the client. It runs when a callback is due. It has COMMAND's variables, and "
+    "COMMAND's process id in RESELLER_COMMAND_PID.",
+)
+TIMEOUT = own_option("--timeout", type=Span(0.1), help="End a run that takes longer than this; the run counts as hung.")
 
 
 class CommandOrProof(WithCommand):
@@ -54,14 +62,8 @@ class CommandOrProof(WithCommand):
     help="Skip the runs that are finished in the folder of --out, and continue with the others.",
 )
 @own_option("--first", is_flag=True, help="End with the first finding.")
-@own_option("--timeout", type=Span(0.1), help="End a run that takes longer than this; the run counts as hung.")
-@own_option(
-    "--restart",
-    metavar="CMD",
-    parse=values.command_words,
-    help="A command that restarts the client. It runs when a callback is due. It has COMMAND's variables, and "
-    "COMMAND's process id in RESELLER_COMMAND_PID.",
-)
+@TIMEOUT
+@RESTART
 @file_option("--junit", help="Write the result to this file as JUnit XML.")
 @own_option(
     "--prove",
@@ -115,13 +117,8 @@ def explore_command(
 )
 @click.argument("finding", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @own_option("--times", type=Whole(1, 100), default=TIMES, help="The number of runs.")
-@own_option("--timeout", type=Span(0.1), help="End a run that takes longer than this; the run counts as hung.")
-@own_option(
-    "--restart",
-    metavar="CMD",
-    parse=values.command_words,
-    help="The command that restarts the client, for a finding that needs it.",
-)
+@TIMEOUT
+@RESTART
 @click.pass_context
 def prove_command(
     ctx: click.Context, /, finding: Path, times: int, timeout: float | None, restart: Words | None

@@ -84,10 +84,7 @@ def inbox_command(
         complete_ = control.ask("GET", path, query=query, timeout_s=timeout + TIMEOUT_S)["complete"]
     if (clear or replies is not None) and wait_for is None and not json:
         words = ["its messages are deleted"] if clear else []
-        if replies is not None:
-            answers = [_answer(one) for one in replies]
-            again = f", then always {answers[-1]}" if len(answers) > 1 else " always"
-            words.append(f"it answers {', '.join(answers[:-1]) or answers[0]}{again}")
+        words += [f"it answers {', '.join(map(_answer, replies))}; the last one repeats"] if replies else []
         print_line(f"{name}: {'; '.join(words)}")
         return 0
     items = list(islice(control.rows(path, "items"), SHOWN_MAX))

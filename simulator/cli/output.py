@@ -46,12 +46,16 @@ def printable_json(text: str) -> str:
     return _IN_TEXT.sub(lambda found: "\n" if found[0] == "\r" else f"\\u{ord(found[0]):04x}", text)
 
 
-def printable_body(body: bytes) -> bytes:
-    """Return the body of a response: unchanged if it is harmless, else escaped, as JSON if it is JSON."""
-    text = body.decode("utf-8", "surrogateescape")
-    if _IN_TEXT.search(text) is None:
-        return body
-    return (printable_json(text) if _is_json(body) else printable(text)).encode()
+def printable_body(body: bytes, *, indents: bool = False) -> bytes:
+    """Return the body of a response with escaped characters. JSON stays the same JSON, with `indents` on lines of its
+    own for each member; its numbers keep their digits."""
+    import msgspec
+
+    try:
+        indented = msgspec.json.format(body, indent=2)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return printable(body.decode("utf-8", "surrogateescape")).encode()
+    return printable_json((indented if indents else body).decode("utf-8", "surrogateescape")).encode()
 
 
 def _escape(found: re.Match[str]) -> str:
@@ -59,16 +63,6 @@ def _escape(found: re.Match[str]) -> str:
     if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8, as file names and bodies have them
         code -= 0xDC00
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
-
-
-def _is_json(body: bytes) -> bool:
-    import msgspec
-
-    try:
-        msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return False
-    return True
 
 
 def is_coloured(stream: TextIO) -> bool:

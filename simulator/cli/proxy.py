@@ -9,18 +9,9 @@ from simulator.cli.flags import json_flag, option
 from simulator.cli.server_flags import other_server_flags, token_for
 from simulator.cli.usage import verb, wrong_usage
 from simulator.cli.values import Span, TokenFile
-from simulator.staging.signing import Address, CannotSign, parse_address
+from simulator.staging.signing import parse_address
 
 PROXY_PORT = 8090
-
-
-def _address(text: str) -> Address:
-    """Return an http(s) address. The message of a usage error does not repeat the address, since it may contain a
-    password."""
-    try:
-        return parse_address(text)
-    except CannotSign as wrong:
-        raise ValueError(str(wrong)) from None
 
 
 @verb(
@@ -32,10 +23,10 @@ def _address(text: str) -> Address:
     "--upstream",
     metavar="URL",
     required=True,
-    parse=_address,
+    parse=parse_address,
     help="The service's address, such as https://staging.example.com.",
 )
-@option("--callbacks-to", metavar="URL", parse=_address, help="The receiver of callbacks and webhooks.")
+@option("--callbacks-to", metavar="URL", parse=parse_address, help="The receiver of callbacks and webhooks.")
 @option("--key", metavar="KEY", help="An API key whose signatures are to be checked.")
 @option(
     "--secret",
@@ -68,9 +59,9 @@ def proxy_command(
     Requests, answers and callbacks pass unchanged. Journal, the story of each payment and every departure from the
     contract are at /_sim, as at the simulator. Ctrl-C or SIGTERM stops it, with exit code 0.
     """
-    from simulator.cli.proxy_server import ProxyFlags, serve
+    from simulator.cli.proxy_server import serve
 
     if (flags["key"] is None) != (flags["secret"] is None):
         raise wrong_usage("give both --key and --secret, or neither")
     given = control_token if control_token_file is None else control_token_file.token
-    serve(ProxyFlags(host=host, control_token=given or token_for(host), **flags), as_json=json)
+    serve(host=host, token=given or token_for(host), as_json=json, **flags)

@@ -2,9 +2,8 @@
 
 import os
 from collections.abc import Mapping
-from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -30,58 +29,51 @@ from simulator.whole_files import refuse_other_than_file, write_whole
 from simulator.wire.money import encode
 
 
-class ProxyFlags(NamedTuple):
-    """The flags of `proxy`. `control_token` is the token in use."""
-
-    upstream: Address
-    callbacks_to: Address | None
-    key: str | None
-    secret: str | None
-    record: Path | None
-    record_accounts: bool
-    timeout: float
-    host: str
-    port: int
-    control_token: str | None
-    allow_host: tuple[str, ...]
-
-
-def serve(flags: ProxyFlags, *, as_json: bool) -> None:
-    """Serve until the process is stopped. Raises `CannotStart`."""
+def serve(
+    *,
+    as_json: bool,
+    upstream: Address,
+    callbacks_to: Address | None,
+    key: str | None,
+    secret: str | None,
+    record: Path | None,
+    record_accounts: bool,
+    timeout: float,
+    host: str,
+    port: int,
+    token: str | None,
+    allow_host: tuple[str, ...],
+) -> None:
+    """Serve until a signal stops it. `token` is the control token, if any; the others are the flags of `proxy`."""
     exit_quietly_when_stopped()
     raise_file_limit()
-    proxy = _proxy(flags)
-
-    def on_ready() -> None:
-        facts = _facts(flags, server.url)
-        click.echo(printable_json(encode(facts).decode()) if as_json else _banner(facts, flags.record))
-
     try:
-        server = make_server(proxy, flags.host, flags.port, on_ready=on_ready, on_stop=proxy.end_waits)
-    except CannotListen as error:
-        raise CannotStart(error) from None
-    for flag, address in (("--upstream", flags.upstream), ("--callbacks-to", flags.callbacks_to)):
-        if address is not None and address.port == server.port and _is_own(address.host, flags.host):
-            server.close()  # it would pass each request on without end
-            raise CannotStart(f"{flag} is the proxy's own address; choose another --port")
-    server.run()
-
-
-def _proxy(flags: ProxyFlags) -> Proxy:
-    """The composition: the only place that knows all of the proxy's parts."""
-    try:
-        secret = None if flags.secret is None else secret_bytes(flags.secret)
+        signatures = Signatures(key, None if secret is None else secret_bytes(secret))
     except CannotSign as wrong:
         raise wrong_usage(wrong) from None
-    given = [text for text in (flags.secret, flags.control_token) if text]
-    secrets = SeenSecrets(given, [flags.key] if flags.key else [])
+    secrets = SeenSecrets([text for text in (secret, token) if text], [key] if key else [])
     hide_secrets(lambda: secrets.secrets)
-    receiver = flags.callbacks_to.url if flags.callbacks_to else ""
-    watcher = Watcher(Signatures(flags.key, secret), secrets, receiver)
-    hosts = flags.allow_host if flags.host in WILDCARDS else (*flags.allow_host, flags.host)
-    more = {} if flags.record is None else _recording(flags.record, watcher, names_accounts=flags.record_accounts)
-    guard = Guard(flags.control_token, hosts)
-    return Proxy(flags.upstream, flags.callbacks_to, watcher, guard, _audited, flags.timeout, **more)
+    watcher = Watcher(signatures, secrets, callbacks_to.url if callbacks_to else "")
+    guard = Guard(token, allow_host if host in WILDCARDS else (*allow_host, host))
+    more = {} if record is None else _recording(record, watcher, names_accounts=record_accounts)
+    proxy = Proxy(upstream, callbacks_to, watcher, guard, _audited, timeout, **more)
+
+    def on_ready() -> None:
+        facts = {
+            "url": server.url,
+            "upstream": upstream.url,
+            "callbacks_url": server.url + CALLBACKS_PATH if callbacks_to else None,
+            "callbacks_to": callbacks_to.url if callbacks_to else None,
+            "control_url": server.url + CONTROL_PATH,
+            "control_token": token,
+        }
+        click.echo(printable_json(encode(facts).decode()) if as_json else _banner(facts, record))
+
+    try:
+        server = make_server(proxy, host, port, on_ready=on_ready, on_stop=proxy.end_waits)
+    except CannotListen as error:
+        raise CannotStart(error) from None
+    server.run()
 
 
 def _audited(calls: Any, notifications: Any) -> dict[str, Any]:
@@ -114,18 +106,6 @@ def _write_checked(path: Path, text: str) -> None:
     write_whole(path, text.encode(), refuse_problems)
 
 
-def _facts(flags: ProxyFlags, url: str) -> dict[str, str | None]:
-    """Return the line of `--json`."""
-    return {
-        "url": url,
-        "upstream": flags.upstream.url,
-        "callbacks_url": url + CALLBACKS_PATH if flags.callbacks_to else None,
-        "callbacks_to": flags.callbacks_to.url if flags.callbacks_to else None,
-        "control_url": url + CONTROL_PATH,
-        "control_token": flags.control_token,
-    }
-
-
 def _banner(facts: Mapping[str, str | None], record: Path | None) -> str:
     callbacks = f"{facts['callbacks_url']} passes them to {facts['callbacks_to']}"
     rows = [
@@ -137,12 +117,3 @@ def _banner(facts: Mapping[str, str | None], record: Path | None) -> str:
     ]
     lines = [f"  {name:<11} {whole_line(text)}" for name, text in rows if text]
     return "\n".join([f"reseller-sim {__version__} passes requests on at {facts['url']}", "", *lines])
-
-
-def _is_own(host: str, listens: str) -> bool:
-    """Return whether an address is on this machine's loopback network, or the address that the proxy listens on."""
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return host == "localhost"
-    return address.is_loopback or address.is_unspecified or host == listens

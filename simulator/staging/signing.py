@@ -21,7 +21,7 @@ SIGNING_HEADERS = (
 PORTS = {"http": 80, "https": 443}
 
 
-class CannotSign(Exception):
+class CannotSign(ValueError):
     """The request cannot be signed or sent; the text says what to change."""
 
 

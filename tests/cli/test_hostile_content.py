@@ -16,7 +16,7 @@ from simulator.audit.clauses import as_json
 from simulator.audit.obligations import audited
 from simulator.cli.main import VERBS
 from simulator.cli.output import printable, printable_body, printable_json
-from simulator.cli.reports.coverage import coverage_text
+from simulator.cli.reports.folder import coverage_text
 from simulator.cli.server_flags import ServerFlags
 from simulator.control.results import coverage_shown
 from simulator.domain.model.rules import RuleCount

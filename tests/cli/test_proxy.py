@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from simulator.cli.proxy_server import _is_own
 from tests.support.broken_receivers import says
-from tests.support.connections import closed_port
 from tests.support.proxies import proxied
 from tests.support.runner import invoke, refusal
 
@@ -35,29 +33,6 @@ def test_a_flag_that_cannot_be_used_is_one_line_and_exit_code_2(flags: tuple[str
     assert words in done.stderr
     assert "hush" not in done.stderr
     assert done.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize("flags", [("--upstream",), (*UPSTREAM, "--callbacks-to")])
-@pytest.mark.parametrize(
-    ("host", "listens"),
-    [
-        ("localhost", "127.0.0.1"),
-        ("0.0.0.0", "127.0.0.1"),
-        ("127.0.0.2", "0.0.0.0"),
-        ("[::1]", "::"),
-    ],
-)
-def test_a_proxy_in_front_of_itself_is_refused(flags: tuple[str, ...], host: str, listens: str) -> None:
-    with closed_port() as port:
-        pass
-    done = invoke("proxy", *flags, f"http://{host}:{port}/x", "--port", str(port), "--host", listens)
-    assert done.exit_code == 3
-    assert "is the proxy's own address" in done.stderr
-
-
-@pytest.mark.parametrize(("host", "listens"), [("192.0.2.1", "0.0.0.0"), ("", "0.0.0.0")])
-def test_an_upstream_on_another_address_is_no_loop(host: str, listens: str) -> None:
-    assert not _is_own(host or "no.such.name.invalid", listens)
 
 
 def test_an_address_of_another_machine_is_exit_code_3(tmp_path: Path) -> None:
@@ -89,7 +64,7 @@ def asked_of_a_proxy(*verbs: tuple[str, ...], sends: bool = False) -> list[Resul
 
 def test_verbs_for_which_a_proxy_has_no_path_say_what_the_address_is_and_what_works() -> None:
     for done in asked_of_a_proxy(("tail",), ("inbox",), ("clock",)):
-        line = refusal(done, 1)
+        line = refusal(done, 3)
         assert "http://127.0.0.1:" in line
         assert "answered 404: this is `reseller-sim proxy`, which has no such path: `reseller-sim requests`" in line
 

@@ -13,8 +13,7 @@ from click.testing import CliRunner
 from simulator import __version__
 from simulator.cli.main import cli
 from simulator.cli.reports.cases import ReportCase, Reports, Suite, annotations, as_json, junit
-from simulator.cli.reports.coverage import coverage_text
-from simulator.cli.reports.folder import section
+from simulator.cli.reports.folder import coverage_text, section
 from simulator.cli.reports.html import document
 from simulator.cli.reports.judge import Judge, RunVerdicts
 from simulator.cli.server import Running

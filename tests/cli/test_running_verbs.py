@@ -251,7 +251,7 @@ def test_an_inbox_shows_the_payment_and_the_status_of_a_callback(asking: Asking)
     assert re.fullmatch(r'1 .* POST +200 +order-1 +Processing +\{"data".*', first)
     late = asking.verb("inbox", "--wait-for", "2", "--timeout", "0")
     assert (late.exit_code, late.stderr) == (1, "reseller-sim inbox: callbacks: 1 of 2 came in time\n")
-    assert "500, then always 200" in shown(asking, "inbox", "--reply", "500,200")
+    assert "it answers 500, 200; the last one repeats" in shown(asking, "inbox", "--reply", "500,200")
     assert shown(asking, "inbox", "--clear") == "callbacks: its messages are deleted\n"
 
 
