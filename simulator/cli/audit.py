@@ -8,7 +8,7 @@ from simulator.cli.control import NO_PATH, NO_SANDBOX, Control
 from simulator.cli.flags import asking_flags, file_option, own_option
 from simulator.cli.output import echo, echo_value, is_terminal, print_line
 from simulator.cli.reports.cases import UNWRITABLE, ReportCase, Suite, junit, write_all
-from simulator.cli.usage import CannotStart, Refused, verb
+from simulator.cli.usage import Refused, verb
 from simulator.shortened import whole_line
 
 AUDIT, WARNING, NOTHING = "audit", "audit_warning", "audit_of_nothing"
@@ -51,8 +51,8 @@ def _unseen(control: Control, made: dict[str, Any]) -> list[ReportCase]:
     judged = [one for one in made["obligations"] if one["state"] != "not_exercised"]
     try:
         endpoints = control.ask("GET", "/coverage")["endpoints"]
-    except CannotStart as missing:
-        if missing.code != NO_PATH:
+    except Refused as refused:
+        if refused.code != NO_PATH:
             raise
         endpoints = []  # of a proxy, which has no coverage
     else:

@@ -101,11 +101,12 @@ class Control:
         """Return the error for a refusal. An unusable simulator or sandbox counts as not running."""
         status, code = refused.status, refused.code
         said = refused.message.removesuffix(client.WHERE_TO_AUTHORIZE)
-        if code == NO_SANDBOX:
+        is_odd = path_part(self.sandbox) != self.sandbox  # the control API has no path with such an id
+        if code == NO_SANDBOX or (code == NO_PATH and is_odd):
             text = f"answered {status}: there is no sandbox {self.sandbox!r}: `reseller-sim sandbox list` lists them"
             return self.useless(text)
         if code == NO_PATH:
-            return CannotStart(f"{self.base} answered {status}: {said}", code)  # a proxy, or no sandbox
+            return Refused(f"{self.base} answered {status}: {said}", code)
         if code in NOT_READY:
             return Refused(f"{self.base}: {said}", code)
         if status in LOCKED or status >= 500 or code == client.NO_CODE:

@@ -64,7 +64,7 @@ def asked_of_a_proxy(*verbs: tuple[str, ...], sends: bool = False) -> list[Resul
 
 def test_verbs_for_which_a_proxy_has_no_path_say_what_the_address_is_and_what_works() -> None:
     for done in asked_of_a_proxy(("tail",), ("inbox",), ("clock",)):
-        line = refusal(done, 3)
+        line = refusal(done, 1)
         assert "http://127.0.0.1:" in line
         assert "answered 404: this is `reseller-sim proxy`, which has no such path: `reseller-sim requests`" in line
 
