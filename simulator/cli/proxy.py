@@ -64,4 +64,4 @@ def proxy_command(
     if (flags["key"] is None) != (flags["secret"] is None):
         raise wrong_usage("give both --key and --secret, or neither")
     given = control_token if control_token_file is None else control_token_file.token
-    serve(host=host, token=given or token_for(host), as_json=json, **flags)
+    serve(host=host, token=given or token_for(host), json=json, **flags)

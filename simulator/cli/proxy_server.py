@@ -31,7 +31,7 @@ from simulator.wire.money import encode
 
 def serve(
     *,
-    as_json: bool,
+    json: bool,
     upstream: Address,
     callbacks_to: Address | None,
     key: str | None,
@@ -67,7 +67,7 @@ def serve(
             "control_url": server.url + CONTROL_PATH,
             "control_token": token,
         }
-        click.echo(printable_json(encode(facts).decode()) if as_json else _banner(facts, record))
+        click.echo(printable_json(encode(facts).decode()) if json else _banner(facts, record))
 
     try:
         server = make_server(proxy, host, port, on_ready=on_ready, on_stop=proxy.end_waits)
