@@ -302,6 +302,14 @@ def test_an_insufficient_balance_names_balance_and_cost() -> None:
     assert pay(sandbox(balance="97.00")).balance == 0
 
 
+def test_the_balance_has_to_cover_the_face_value_where_the_scenario_says_so() -> None:
+    assume = {"insufficient-balance": "face_value"}
+    wanted = {"balance": Money(Decimal("99.99")), "face": Money(Decimal(100))}
+    assert refused(sandbox(balance="99.99", assume=assume), order()).detail == detail(DetailKind.BALANCE, **wanted)
+    assert pay(sandbox(balance="100.00", assume=assume)).balance == 3
+    assert pay(sandbox(balance="99.99")).balance == Decimal("2.99")
+
+
 @pytest.mark.parametrize(
     ("refusal", "code", "remarks"),
     [
