@@ -84,3 +84,16 @@ def test_an_old_count_continues_in_a_single_equal_statement() -> None:
     another_kind = Expectation("it", ExpectationKind.RULE, written="one")
     assert continued({0: one, 1: other}, {5: other, 6: one, 7: same, 8: another_kind}) == {5: 1, 6: 0}
     assert continued({0: one, 1: same}, {5: one, 6: same}) == {5: 0, 6: 1}
+
+
+@pytest.mark.parametrize(
+    ("count", "actual", "ok"),
+    [(Count(2), 2, True), (Count(2), 1, None), (Count(0, 2), 3, False), (Count(0, 2), 2, None), (Count(2, 2), 2, None)],
+)
+def test_a_count_is_judged_only_when_evicted_records_cannot_change_it(
+    count: Count, actual: int, ok: bool | None
+) -> None:
+    verdict = judge_count(Expectation("it", ExpectationKind.PAYMENTS, count), actual, left_out=5)
+    assert verdict.ok is (ok is True)
+    evicted = f"got no verdict: {actual}, and the log has evicted 5 older ones"
+    assert verdict.message.endswith(evicted) is (ok is None)
