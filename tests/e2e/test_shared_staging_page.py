@@ -235,7 +235,7 @@ def test_the_control_token_of_a_file_is_read_again_too(folder: Path) -> None:
 
 SPOILT = (
     (lambda path: path.write_text(""), "has no tokens"),
-    (lambda path: path.write_text("x" * 70_000), "has more than 65536 bytes"),
+    (lambda path: path.write_text("x" * 1_100_000), "has more than 1048576 bytes"),
     (lambda path: path.symlink_to("nowhere"), "cannot be read: No such file"),
     (lambda path: path.symlink_to("/dev/zero"), "is not a regular file"),
     (lambda path: os.mkfifo(path), "is not a regular file"),
