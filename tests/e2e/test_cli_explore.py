@@ -80,7 +80,7 @@ def test_it_resumes_after_a_stop(tmp_path: Path) -> None:
     assert "has the runs of another command, scenario or version" in other[2]
     patient = explore(out, ASKS, "--resume", "--timeout", "1h")
     assert patient[0] == 3
-    assert "has the runs of another --timeout; leave --resume out" in patient[2]
+    assert "or of other flags; leave --resume out" in patient[2]
 
 
 def test_a_command_that_fails_without_faults_is_not_explored(tmp_path: Path) -> None:
