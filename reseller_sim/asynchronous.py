@@ -163,8 +163,8 @@ class AsyncSandbox(Closing["AsyncSandbox"], Identity):
 class AsyncSimulator(Closing["AsyncSimulator"]):
     """A `Simulator` whose calls are awaited."""
 
-    def __init__(self, url: str | None = None, token: str | None = None) -> None:
-        self.sync = Simulator(url, token)
+    def __init__(self, url: str | None = None, token: str | None = None, *, sync: Simulator | None = None) -> None:
+        self.sync = sync or Simulator(url, token)
         self.url, self.control_url = self.sync.url, self.sync.control_url
 
     @property
@@ -177,10 +177,7 @@ class AsyncSimulator(Closing["AsyncSimulator"]):
         """Start a simulator like `Simulator.start`: `await` it, or use it with `async with`."""
 
         async def opening() -> AsyncSimulator:
-            started = await in_thread(Simulator.start, *args, **kwargs)
-            simulator = cls(started.url)
-            simulator.sync = started
-            return simulator
+            return cls(sync=await in_thread(Simulator.start, *args, **kwargs))
 
         return Opening(opening)
 

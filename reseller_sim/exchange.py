@@ -93,13 +93,10 @@ class TlsFailed(Unreachable):
 class Trust:
     """Accepts certificates that an authority of the system or of `file` has issued; with `is_only` the certificate in
     `file`, for any host; with `is_insecure` any. `advice` is the end of a sentence about a certificate that is not
-    accepted, `named` what a sentence calls the file."""
+    accepted, or a file that has none."""
 
-    def __init__(
-        self, file: str, advice: str = "", *, named: str = "", is_only: bool = False, is_insecure: bool = False
-    ) -> None:
-        self.advice = advice
-        self._file, self._named, self._is_only, self._is_insecure = file, named or file, is_only, is_insecure
+    def __init__(self, file: str, advice: str = "", *, is_only: bool = False, is_insecure: bool = False) -> None:
+        self._file, self.advice, self._is_only, self._is_insecure = file, advice, is_only, is_insecure
 
     @cached_property
     def context(self) -> ssl.SSLContext:
@@ -118,14 +115,13 @@ class Trust:
         except (OSError, ValueError) as error:
             is_read = isinstance(error, ssl.SSLError)
             why = "no certificate in PEM is in it" if is_read else getattr(error, "strerror", "it is no file name")
-            raise TlsFailed(f"{self._named} cannot be used: {why}") from None
+            raise TlsFailed(f"{self._file} cannot be used: {why}{self.advice}") from None
         return context
 
 
 @lru_cache(maxsize=1)
 def _usual_trust(authority: str) -> Trust:
-    advice = f"; name the file of its authority, or of itself, in {CA_VARIABLE}"
-    return Trust(authority, advice, named=f"{CA_VARIABLE}={authority}")
+    return Trust(authority, f"; name the file of its authority, or of itself, in {CA_VARIABLE}")
 
 
 class Connection(HTTPConnection):
@@ -171,12 +167,7 @@ def _connected(host: str, port: int, timeout_s: float) -> socket.socket:
 
 
 def exchange(
-    method: str,
-    url: str,
-    body: bytes | None,
-    headers: Mapping[str, str],
-    timeout_s: float,
-    trust: Trust | None = None,
+    method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float, trust: Trust | None = None
 ) -> Answer:
     """Send a request unchanged, and follow no redirects. `timeout_s` limits the whole response. Raises `Unanswered`,
     and `Unreachable` when nothing was sent."""

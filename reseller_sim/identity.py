@@ -80,13 +80,7 @@ class Records(Identity):
     """Read access to a sandbox."""
 
     def ask(
-        self,
-        method: str,
-        path: str = "",
-        json: Any = None,
-        *,
-        query: Query | None = None,
-        timeout_s: float = TIMEOUT_S,
+        self, method: str, path: str = "", json: Any = None, *, query: Query | None = None, timeout_s: float = TIMEOUT_S
     ) -> Any:
         """Send a request to the control API below this sandbox, for endpoints without a method here."""
         check_path(path or "/")

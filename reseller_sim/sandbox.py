@@ -180,12 +180,7 @@ class Sandbox(Records, AbstractContextManager["Sandbox"]):
         self.ask("DELETE")
 
     def wait_for_callback(
-        self,
-        refid: str | None = None,
-        *,
-        status: str | None = None,
-        inbox: str = "callbacks",
-        timeout_s: float = 10,
+        self, refid: str | None = None, *, status: str | None = None, inbox: str = "callbacks", timeout_s: float = 10
     ) -> Message:
         """Return the first callback in an inbox with this refid and status, and wait for it up to `timeout_s` seconds.
         Under a manual clock callbacks only arrive with `advance`. Raises `AssertionError` with the events that happened

@@ -94,7 +94,7 @@ def test_a_certificate_of_another_name_passes_where_it_is_the_file_of_the_server
     ("file", "why"),
     [
         ("", "its certificate is not trusted: self"),
-        ("no-such-file", "RESELLER_SIM_CA=no-such-file cannot be used: No such file"),
+        ("no-such-file", "no-such-file cannot be used: No such file or directory; name the file of its authority"),
         ("no.pem", "cannot be used: no certificate in PEM is in it"),
     ],
 )
