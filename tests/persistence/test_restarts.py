@@ -104,7 +104,7 @@ def test_an_unusable_snapshot_is_skipped_and_reported(tmp_path: Path) -> None:
         folder = killed(client, tmp_path)
     with Store(folder, version="other") as store:
         writer = store.writer.begin_snapshot("default")
-        writer.put("head", b'{"snapshot":99}')
+        writer.put("head", b'{"snapshot":99,"entries":1,"now":"2026-11-21T04:00:00Z","parts":0}')
         writer.complete()
     with serving(folder) as client:
         (line,) = TOLD
