@@ -57,6 +57,7 @@ def serve(
     guard = Guard(token, allow_host if host in WILDCARDS else (*allow_host, host))
     more = {} if record is None else _recording(record, watcher, names_accounts=record_accounts)
     proxy = Proxy(upstream, callbacks_to, watcher, guard, _audited, timeout, **more)
+    unwritable: list[OSError] = []
 
     def on_ready() -> None:
         facts = {
@@ -67,13 +68,19 @@ def serve(
             "control_url": server.url + CONTROL_PATH,
             "control_token": token,
         }
-        click.echo(printable_json(encode(facts).decode()) if json else _banner(facts, record))
+        try:
+            click.echo(printable_json(encode(facts).decode()) if json else _banner(facts, record))
+        except OSError as error:  # without the first line no user would learn the address
+            unwritable.append(error)
+            server.should_exit = True
 
     try:
         server = make_server(proxy, host, port, on_ready=on_ready, on_stop=proxy.end_waits)
     except CannotListen as error:
         raise CannotStart(error) from None
     server.run()
+    if unwritable:
+        raise unwritable[0]
 
 
 def _audited(calls: Any, notifications: Any) -> dict[str, Any]:

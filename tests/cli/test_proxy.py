@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 from click.testing import Result
 
 from tests.support.broken_receivers import says
+from tests.support.processes import DEADLINE_S, PROGRAM, environment
 from tests.support.proxies import proxied
 from tests.support.runner import invoke, refusal
 
@@ -80,3 +82,13 @@ def test_the_audit_of_a_proxy_judges_what_passed_and_says_when_nothing_did() -> 
     (done,) = asked_of_a_proxy(("audit", "--all"), sends=True)
     assert "nothing was judged" not in done.stderr
     assert " met, " in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux alone")
+def test_a_first_line_that_cannot_be_written_ends_the_proxy_with_a_line() -> None:
+    with open("/dev/full", "w") as full:
+        process = [*PROGRAM, "proxy", *UPSTREAM, "--port", "0"]
+        done = subprocess.run(process, stdout=full, stderr=subprocess.PIPE, env=environment(), timeout=DEADLINE_S)
+    assert done.returncode == 3
+    assert done.stderr.decode() == "reseller-sim: stdout cannot be written: No space left on device\n"
