@@ -9,7 +9,6 @@ import httptools
 
 SWITCHING_PROTOCOLS: Final = 101
 _SLICE_BYTES: Final = 16 * 1024  # the parser's work on one field grows with the square of what it is fed at once
-_PARSER_CHARS: Final = 200
 _VERSIONS: Final = frozenset({"1.0", "1.1"})
 _BAD_STATUS_LINE: Final = "is not HTTP: bad status line"
 _IS_TLS: Final = "is TLS; use https:// instead of http:// in its URL"
@@ -101,7 +100,7 @@ class AnswerReader:
         if self.is_complete:
             self.may_stay_open, self.has_extra = False, self._is_whole
         elif self._has_line:
-            self._refuse("is not HTTP: " + str(error).strip().partition(":")[0][:_PARSER_CHARS])
+            self._refuse("is not HTTP: " + str(error).strip().partition(":")[0])
         else:
             self._refuse(_IS_TLS if is_tls else _BAD_STATUS_LINE)
 

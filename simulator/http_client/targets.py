@@ -117,8 +117,11 @@ def _host(host: str) -> str:
     except UnicodeError:
         raise BadTarget("the host is not a valid international name") from None
     labels = host.removesuffix(".").split(".")
-    if _NUMBER.fullmatch(labels[-1]):
-        return _ipv4_host(".".join(labels))
+    if _NUMBER.fullmatch(labels[-1]):  # decimal, octal, hexadecimal, short: each spelling that the system accepts
+        try:
+            return socket.inet_ntoa(socket.inet_aton(".".join(labels)))
+        except OSError:
+            raise BadTarget("the host is a number but not an IPv4 address") from None
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
         raise BadTarget("the host is not a valid name")
     if ".".join(labels) in _METADATA_NAMES:
@@ -134,14 +137,6 @@ def _ipv6_host(host: str) -> str:
     if not isinstance(address, IPv6Address) or address.scope_id is not None:
         raise BadTarget("the host in brackets must be an IPv6 address without a zone")
     return host
-
-
-def _ipv4_host(host: str) -> str:
-    """Return the address for any numeric spelling that the system accepts: decimal, octal, hexadecimal, short."""
-    try:
-        return socket.inet_ntoa(socket.inet_aton(host))
-    except OSError:
-        raise BadTarget("the host is a number but not an IPv4 address") from None
 
 
 def reason_to_refuse(url: str) -> str | None:
@@ -165,7 +160,9 @@ def leads_to_control_api(path: str) -> bool:
     readings = _readings(path)
     if not any(CONTROL in map(_name, reading) for reading in readings):
         return False
-    return not _RECEIVER.fullmatch(path) or any(_leaves_its_folder(reading) for reading in readings)
+    if any("" in reading[1:-1] or not {".", ".."}.isdisjoint(map(_name, reading)) for reading in readings):
+        return True  # the path leaves the folder that it names
+    return not _RECEIVER.fullmatch(path)
 
 
 def _readings(path: str) -> list[list[str]]:
@@ -180,7 +177,3 @@ def _readings(path: str) -> list[list[str]]:
 def _name(segment: str) -> str:
     """Return a segment in lower case, without its parameters."""
     return segment.partition(";")[0].strip().lower()
-
-
-def _leaves_its_folder(reading: list[str]) -> bool:
-    return any(_name(segment) in (".", "..") for segment in reading) or "" in reading[1:-1]
