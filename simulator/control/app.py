@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from simulator.contract.openapi import CONTROL, OPENAPI
 from simulator.control import (
     catalog,
     clock,
@@ -96,8 +98,8 @@ ROUTES = [
     Route("/_sim/health", metrics.health, methods=["GET"]),
     Route("/_sim/ready", metrics.ready, methods=["GET"]),
     Unmasked("/_sim/metrics", metrics.show_metrics, methods=["GET"]),
-    Route("/openapi.json", pages.reseller_document, methods=["GET"]),
-    Route("/_sim/openapi.json", pages.control_document, methods=["GET"]),
+    Route("/openapi.json", partial(pages.document, OPENAPI), methods=["GET"]),
+    Route("/_sim/openapi.json", partial(pages.document, CONTROL), methods=["GET"]),
     Unmasked("/_sim/assumptions", pages.register, methods=["GET"]),
     Unmasked("/_sim/scenario.schema.json", scenario.schema, methods=["GET"]),
     Route("/_sim/scenarios", scenario.list_all, methods=["GET"]),

@@ -6,10 +6,9 @@ contracts.
 """
 
 import gzip
-import re
 from collections.abc import Mapping
 from dataclasses import asdict
-from functools import cache, partial
+from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import NamedTuple
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled
+from simulator.contract.openapi import bundled
 from simulator.contract.register import assumptions
 from simulator.control.http import error, of_service, reply
 from simulator.runtime.background import in_background
@@ -52,9 +51,6 @@ _HEADERS = {
 _DOCS_HEADERS = _HEADERS | {"content-security-policy": _DOCS_POLICY}
 _ROOT = b"{{root}}"
 _DEPTH_MAX = 20
-
-_DOC_COMMENT = re.compile(rb"^[ \t]*/\*\*(?:(?!\*/).)*\*/[ \t]*$", re.MULTILINE | re.DOTALL)
-"""Comments on their own lines: types and explanations for developers of the page, a seventh of its packed size."""
 
 
 class _File(NamedTuple):
@@ -120,7 +116,7 @@ def _sent(request: Request, file: _File, headers: Mapping[str, str]) -> Response
 
 @cache
 def _files(folder: Path, *names: str) -> dict[str, _File]:
-    """Return the named files of a folder, unchanged, or else all files of a page of ours."""
+    """Return the named files of a folder, or all files of a page."""
     paths = [folder / name for name in names] or sorted(folder.rglob("*.*"))
     return {
         path.relative_to(folder).as_posix(): _File(
@@ -128,15 +124,8 @@ def _files(folder: Path, *names: str) -> dict[str, _File]:
         )
         for path in paths
         if path.suffix in _TYPES
-        for body in (path.read_bytes() if names else _as_sent(path),)
+        for body in (path.read_bytes(),)
     }
-
-
-def _as_sent(path: Path) -> bytes:
-    """Return a file without its doc comments, whose lines stay as empty lines: line numbers in the browser match the
-    file."""
-    body = path.read_bytes()
-    return _DOC_COMMENT.sub(lambda one: b"\n" * one[0].count(b"\n"), body) if path.suffix == ".js" else body
 
 
 @cache
@@ -152,18 +141,9 @@ async def register(request: Request) -> Response:
     return reply({"assumptions": [asdict(one) for one in assumptions()]})
 
 
-async def _document(name: str, request: Request) -> Response:
+async def document(name: str, request: Request) -> Response:
+    """Return a contract as one OpenAPI document."""
     return Response(await in_background(_encoded, name), media_type="application/json")
-
-
-reseller_document = partial(_document, OPENAPI)
-"""The contract of the reseller API as one OpenAPI document."""
-
-control_document = partial(_document, CONTROL)
-"""The contract of the control API as an OpenAPI document."""
-
-proxy_document = partial(_document, PROXY)
-"""The contract of the proxy as an OpenAPI document."""
 
 
 @cache

@@ -101,18 +101,6 @@ def test_files_are_compressed_for_clients_that_accept_it() -> None:
         assert gzip.decompress(packed.body) == plain.body
 
 
-def test_a_module_is_sent_without_its_doc_comments_and_with_the_lines_of_its_file() -> None:
-    with running() as client:
-        for path in FILES:
-            if path.suffix == ".js":
-                sent = client.send("GET", f"/_sim/console/{path.relative_to(WEB)}").body.decode().split("\n")
-                written = path.read_text().split("\n")
-                assert len(sent) == len(written), path.name
-                left_out = [line.strip() for line, now in zip(written, sent, strict=True) if line != now]
-                assert all(line.startswith(("/**", "*")) for line in left_out), path.name
-                assert not any(line.lstrip().startswith("/**") and line.endswith("*/") for line in sent), path.name
-
-
 @pytest.mark.parametrize(
     "name", ["nothing.js", "..%2f__init__.py", "../__init__.py", "app", "app/", "app/main.js/", ""]
 )

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from simulator.contract.openapi import PROXY
 from simulator.control import metrics, pages
 from simulator.control.access import Guard
 from simulator.control.filters import matcher, numbered_record, query_of, refuse_other_parameters
@@ -84,7 +85,7 @@ class ProxyControl:
         log, listing = watcher.log, self._listing
         endpoints: dict[str, Callable[..., Any]] = {
             HEALTH_PATH: metrics.health,
-            "/_sim/openapi.json": pages.proxy_document,
+            "/_sim/openapi.json": partial(pages.document, PROXY),
             "/_sim/sandboxes": self._list,
             ONE + "/requests": listing("requests", "observed-requests-query", log.calls, _OF_CALL, shown.request),
             ONE + "/requests.har": self._as_har,
