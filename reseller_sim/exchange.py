@@ -7,6 +7,7 @@ references inside other objects. httpretty, mocket and pytest-socket replace `so
 import _socket
 import json
 import os
+import re
 import socket
 import ssl
 import sys
@@ -192,18 +193,27 @@ def exchange(
         connection.close()
 
 
+_NUMBER = "\0decimal "
+_PLACE = re.compile(r'"\\u0000decimal (\d+)"')  # of a `Decimal` in JSON, whose digits a float would not keep
+
+
 def encoded(value: Any) -> bytes:
-    """Return a value as JSON, a `Decimal` as a number. Raises `TypeError` and `ValueError` for a value that JSON cannot
-    hold."""
+    """Return a value as JSON; a `Decimal` becomes a number with its digits. Raises `TypeError` and `ValueError` for a
+    value that JSON cannot hold."""
+    numbers: list[str] = []
 
     def plain(value: Any) -> Any:
         if isinstance(value, Mapping):
             return dict(value)
-        if isinstance(value, Decimal):
-            return float(value)
-        raise TypeError(f"JSON has no {type(value).__name__}: {value!r:.60}")
+        if not isinstance(value, Decimal):
+            raise TypeError(f"JSON has no {type(value).__name__}: {value!r:.60}")
+        if not value.is_finite():
+            raise ValueError(f"JSON has no number {value}")
+        numbers.append(f"{value:f}")
+        return f"{_NUMBER}{len(numbers) - 1}"
 
-    return json.dumps(value, separators=(",", ":"), allow_nan=False, default=plain).encode()
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False, default=plain)
+    return _PLACE.sub(lambda place: numbers[int(place[1])], text).encode()
 
 
 def bypass(environment: Mapping[str, str], url: str) -> dict[str, str]:

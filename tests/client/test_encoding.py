@@ -7,9 +7,9 @@ import pytest
 from reseller_sim.exchange import encoded
 
 
-def test_a_decimal_is_a_number() -> None:
+def test_a_decimal_keeps_its_digits() -> None:
     document = {"unit_price": Decimal("-0.30"), "amounts": [Decimal("10"), Decimal("1E+2")], "name": "0"}
-    assert encoded(document) == b'{"unit_price":-0.3,"amounts":[10.0,100.0],"name":"0"}'
+    assert encoded(document) == b'{"unit_price":-0.30,"amounts":[10,100],"name":"0"}'
 
 
 @pytest.mark.parametrize("value", [Decimal("NaN"), Decimal("Infinity"), float("nan")])
