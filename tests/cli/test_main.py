@@ -23,7 +23,6 @@ LIGHT = [
     "journal",
     "inbox",
     "rule",
-    "catalog",
     "sandbox",
     "audit",
     "mcp",
