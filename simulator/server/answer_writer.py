@@ -23,6 +23,15 @@ CONNECTIONS_MAX: Final = 64
 its timers and sockets, so that pipelined requests of some clients do not delay other clients."""
 
 _LOG: Final = logging.getLogger(__name__)
+_LEASE_LOST: Final = (
+    b'{"error":"lease_lost","message":"this server has lost its lease, and nothing was stored; send the request again",'
+    b'"path":""}'
+)
+REFUSAL: Final = (
+    b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\nconnection: close\r\n"
+    b"content-length: %d\r\n\r\n%b" % (len(_LEASE_LOST), _LEASE_LOST)
+)
+"""The answer instead of one that must not leave, since what it says was not stored."""
 
 
 class ResponseBatcher:
@@ -187,7 +196,7 @@ class GatedTransport:
     def _refuse(self) -> None:
         """Refuse instead of sending what is held; in the middle of an answer, close alone."""
         if self._held and self._held[0][0].startswith(_HEAD) and not self._transport.is_closing():
-            self._transport.write(HttpRefusal("lease_lost").encode(b""))
+            self._transport.write(REFUSAL)
             self._transport.close()
         elif self._held:
             self._transport.abort()

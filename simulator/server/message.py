@@ -144,7 +144,6 @@ REFUSALS: Final = {
     "too_many_bodies": (503, "Requests of more than {} bytes are being read or answered; retry."),
     "too_many_connections": (503, "More than {} connections are open; retry."),
     "tls_only": (400, "This port speaks TLS: use https:// instead of http:// in the address."),
-    "lease_lost": (503, "This server has lost its lease, and nothing was stored; send the request again."),
 }
 """Status and text by code. `{}` stands for a part of the request or for the limit."""
 
