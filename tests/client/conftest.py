@@ -24,7 +24,8 @@ def _answers_are_in_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
         trust: Trust | None = None,
     ) -> Answer:
         answer = exchange(method, url, body, headers, timeout_s, trust)
-        if "x-sim-request-id" in answer.headers:
+        number = answer.headers.get("x-sim-request-id", "server-")
+        if not number.startswith("server-"):  # as refusals have it that are about a connection, not about an endpoint
             assert_in_contract(method, urlsplit(url).path, answer.status, answer.headers, answer.body)
         return answer
 

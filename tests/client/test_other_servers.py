@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from reseller_sim import NotRunning, Simulator, WrongAnswer
+from reseller_sim import NotRunning, Simulator, SimulatorError, WrongAnswer
 from tests.support.certificates import pair
 from tests.support.processes import serving
 
@@ -82,5 +82,5 @@ def test_http_to_an_https_server_is_explained() -> None:
     own = pair("staging")
     with serving("--port", "0", "--json", "--tls-cert", str(own.certificate), "--tls-key", str(own.key)) as running:
         url = running.ready["url"].replace("https://", "http://")
-        with pytest.raises(WrongAnswer, match=r"use https:// instead of http:// in the address"):
+        with pytest.raises(SimulatorError, match=r"use https:// instead of http:// in the address"):
             Simulator(url).health()
