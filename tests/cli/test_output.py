@@ -18,7 +18,7 @@ def test_a_table_fits_the_terminal_and_marks_failures(asking: Asking) -> None:
     asking.pay("order-1")
     asking.pay("order-2", "12")
     where = {"RESELLER_SIM_URL": asking.url, "RESELLER_SIM_SANDBOX": asking.sandbox}
-    coloured = shown_on_terminal([*PROGRAM, "requests"], environment(**where, NO_COLOR=""), 80)
+    coloured = shown_on_terminal([*PROGRAM, "requests"], environment(**where, NO_COLOR="", TERM="xterm"), 80)
     head, first, second, *_ = coloured.splitlines()
     assert head.startswith("\x1b[1mn  at ")
     assert "\x1b" not in first
