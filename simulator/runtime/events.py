@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from datetime import datetime
 from itertools import islice
-from operator import itemgetter
+from operator import attrgetter
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -53,8 +53,13 @@ class NumberedEvent(NamedTuple):
     wall: datetime
 
 
-Entry = tuple[int, Item, datetime]
-"""An event of a log: its number in the server, and the wall time."""
+class LoggedEvent(msgspec.Struct, frozen=True, gc=False):
+    """An event of a log: its number in the server, and the wall time. A log has thousands, which the garbage collector
+    would visit."""
+
+    serial: int
+    item: Item
+    wall: datetime
 
 
 class EventPosition(NamedTuple):
@@ -122,7 +127,7 @@ class EventLog:
         self._clear()
         for item, wall in entries:
             hub.latest += 1
-            self._entries.append((hub.latest, item, wall))
+            self._entries.append(LoggedEvent(hub.latest, item, wall))
 
     def note(self, *items: Item) -> None:
         """Add events, evicting the oldest as needed. What still ends in a deleted sandbox cannot be shown."""
@@ -131,33 +136,33 @@ class EventLog:
         hub, wall = self.hub, self.clock.latest
         for item in items:
             hub.latest = serial = hub.latest + 1
-            self._entries.append((serial, item, wall))
+            self._entries.append(LoggedEvent(serial, item, wall))
         self.count += len(items)
         if hub.readers and items:
             hub.touch(self)
 
     def entries(self) -> Iterator[tuple[Item, datetime]]:
         """Yield the events with their wall times, oldest first."""
-        return ((item, wall) for _, item, wall in self._entries)
+        return ((one.item, one.wall) for one in self._entries)
 
     def restore(self, events: Iterable[tuple[Item, datetime]], total: int) -> None:
         """Replace all events with these, the latest of `total` events of a server that has only this sandbox."""
         self._clear()
         kept = list(events)
         self.count = self.hub.latest = total
-        self._entries.extend((serial, *each) for serial, each in enumerate(kept, total - len(kept) + 1))
+        self._entries.extend(LoggedEvent(serial, *each) for serial, each in enumerate(kept, total - len(kept) + 1))
 
     def after(self, serial: int, count_max: int) -> Iterator[NumberedEvent]:
         """Yield the first events after a serial number."""
         held = len(self._entries)
         start = bisect_right(self._entries, serial, key=_serial_of)
         stop = min(held, start + count_max)
-        for number, (found, item, wall) in enumerate(_slice(self._entries, start, stop), self.count - held + 1 + start):
-            yield NumberedEvent(found, number, self.sandbox, item, wall)
+        for number, one in enumerate(_slice(self._entries, start, stop), self.count - held + 1 + start):
+            yield NumberedEvent(one.serial, number, self.sandbox, one.item, one.wall)
 
     def has_after(self, serial: int) -> bool:
         """Return whether the log has events after a serial number."""
-        return bool(self._entries) and self._entries[-1][0] > serial
+        return bool(self._entries) and self._entries[-1].serial > serial
 
     @property
     def is_watched(self) -> bool:
@@ -168,7 +173,7 @@ class EventLog:
         """Return the position before all events."""
         if not self._entries:
             return EventPosition(self.hub.latest, self.count)
-        return EventPosition(self._entries[0][0] - 1, self.count - len(self._entries))
+        return EventPosition(self._entries[0].serial - 1, self.count - len(self._entries))
 
     def before(self, last: int) -> EventPosition:
         """Return the position before the last few events."""
@@ -176,7 +181,7 @@ class EventLog:
             return EventPosition(self.hub.latest, self.count)
         if last >= len(self._entries):
             return self.oldest()
-        return EventPosition(self._entries[-last][0] - 1, self.count - last)
+        return EventPosition(self._entries[-last].serial - 1, self.count - last)
 
     def end(self) -> None:
         """End the life as `end_life` does, and end the streams of this sandbox alone."""
@@ -201,13 +206,13 @@ class EventLog:
         self.count = 0
 
     def _clear(self) -> None:
-        self._entries: deque[Entry] = deque(maxlen=EVENTS_MAX)
+        self._entries: deque[LoggedEvent] = deque(maxlen=EVENTS_MAX)
 
 
-_serial_of: Callable[[Entry], int] = itemgetter(0)
+_serial_of: Callable[[LoggedEvent], int] = attrgetter("serial")
 
 
-def _slice(items: deque[Entry], start: int, stop: int) -> list[Entry]:
+def _slice(items: deque[LoggedEvent], start: int, stop: int) -> list[LoggedEvent]:
     """Return a part of a deque, counted from its nearer end: a reader that keeps up reads the last few of many."""
     held = len(items)
     if start < held // 2:
