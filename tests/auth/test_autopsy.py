@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from simulator.auth.autopsy import json_texts, search
 from simulator.auth.autopsy.report import IS_RIGHT, autopsy
 from simulator.auth.autopsy.search import BY_ID, MISTAKES, WITHOUT_SECRET
-from simulator.auth.autopsy.signing_steps import PLACES, Ways
+from simulator.auth.autopsy.signing_steps import PLACES
 from simulator.auth.canonical import QueryRules, body_hash, canonical_queries, canonical_string, signature
 from simulator.auth.form import FIX, wrong_form
 from tests.support.mistaken_clients import (
@@ -329,8 +329,7 @@ LONG = Request(query="a=" + "b" * 60_000)
 
 
 @pytest.mark.parametrize(("request_", "is_whole"), [(POST, True), (GET, True), (BARE, True), (LONG, False)])
-def test_a_search_is_bounded(request_: Request, is_whole: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    tried = tried_for(request_, monkeypatch)
+def test_a_search_is_bounded(request_: Request, is_whole: bool, tried: list[bytes]) -> None:
     assert search.search(facts(request_, NOBODY)) == (None, is_whole)
     assert sum(1 + len(text) // 1024 for text in tried[:-1]) <= search.HMACS_MAX  # the last one was too much
     tried.clear()
@@ -361,21 +360,7 @@ def test_a_single_mistake_is_found_in_each_form_of_a_query(client: Mistaken) -> 
     assert made.expected.query.decode() == LEAN
 
 
-def tried_for(request: Request, monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """Each string that searches try from now on."""
-    tried: list[bytes] = []
-    sign = search.digest_of
-
-    def note(secret: bytes, ways: Ways, text: bytes) -> bytes:
-        tried.append(text)
-        return sign(secret, ways, text)
-
-    monkeypatch.setattr(search, "digest_of", note)
-    return tried
-
-
-def test_each_single_mistake_of_each_form_is_tried_before_a_pair(monkeypatch: pytest.MonkeyPatch) -> None:
-    tried = tried_for(FOUR_FORMS, monkeypatch)
+def test_each_single_mistake_of_each_form_is_tried_before_a_pair(tried: list[bytes]) -> None:
     search.search(facts(FOUR_FORMS, NOBODY))
     forms = canonical_queries(FOUR_FORMS.query.encode(), RULES)
     assert len(forms) == 4
