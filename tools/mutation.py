@@ -24,7 +24,7 @@ import faker  # noqa: F401  # slow to import, so once, before the forks
 import pytest
 
 SOURCES = ("simulator/domain/handlers", "simulator/domain/model", "simulator/auth/signature.py")
-TESTS = ("tests/domain", "tests/auth/test_signature.py", "tests/snapshot")
+TESTS = ("tests/domain", "tests/auth/test_signature.py", "tests/persistence/snapshot")
 LEFT_OUT = shutil.ignore_patterns(".*", "node_modules", "dist", "build", "site", "wheelhouse")
 OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning", "-m", "not slow")
 PROCESSES, CPU_SECONDS_MAX = 2, 60

@@ -31,7 +31,7 @@ LIMITS = {
     "requests_per_interval": None,
 }
 SCENARIO = {
-    "limits": LIMITS | {"tape": 0},  # whose bounds are its own: tests/tape/test_tape.py
+    "limits": LIMITS | {"tape": 0},  # whose bounds are its own: tests/persistence/tape/test_tape.py
     "payments": [{"then": [{"status": "Succesful"}]}],
     "resellers": [{"code": "RS001", "balance": "1000000.00"}],
 }
