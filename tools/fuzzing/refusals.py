@@ -291,7 +291,7 @@ CONTROL: list[Row] = [
         *(
             "createSandbox",
             400,
-            "bad_scenario: must be a scenario, an object with keys such as resellers, .*, not '.*'; its keys are .*",
+            "bad_scenario: must be a scenario, an object with keys such as resellers, .*, not '.*'",
         ),
         *("Sandboxes", "a scenario file as the body", "the text is no scenario"),
     ),

@@ -269,7 +269,12 @@ def _nesting(value: object, rule: Mapping[str, Any]) -> str:
         return f"; write {flow([value])}" if _is_short(value) else "; begin it with '- ', as an item of a list"
     if isinstance(value, list) and "object" in wanted and len(value) == 1 and isinstance(value[0], dict):
         return f"; write {flow(value[0])}" if _is_short(value[0]) else "; leave out the '- ' that begins it"
-    if wanted == "object" and not isinstance(value, list) and (known := ", ".join(rule.get("properties", {}))):
+    if (
+        wanted == "object"
+        and "x-must-be" not in rule
+        and not isinstance(value, list)
+        and (known := ", ".join(rule.get("properties", {})))
+    ):
         return f"; its keys are {known}"
     return ""
 

@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from simulator.runtime.operations import report
 from simulator.staging.bodies import short
@@ -49,16 +49,26 @@ TOO_LARGE: Final = "too large to judge: its body, or what is in it, is more than
 NOT_READABLE: Final = "its Content-Encoding cannot be undone, so that its body was not looked at"
 
 
-def _read(one: PassedExchange) -> tuple[bytes, bytes, bool, bool, str]:
-    """Return the unpacked bodies, whether the first and the second are compared with the contract, and why not. A body
-    that is too complex is dropped, since decoding it later would block the event loop."""
+class _Bodies(NamedTuple):
+    """The unpacked bodies of an exchange, which of them are compared with the contract, and why one is not."""
+
+    body: bytes
+    answer: bytes
+    body_is_judged: bool = False
+    answer_is_judged: bool = False
+    note: str = ""
+
+
+def _read(one: PassedExchange) -> _Bodies:
+    """Return the bodies of an exchange. One that is too complex is dropped, since decoding it later would block the
+    event loop."""
     found = unpacked(one.headers, one.body), unpacked(one.answer_headers, one.answer)
     body, answer = (each if each is not None and is_kept(each) else b"" for each in found)
     if not one.is_whole or None in found:
-        return body, answer, False, False, NOT_READABLE if one.is_whole else TOO_LONG
+        return _Bodies(body, answer, note=NOT_READABLE if one.is_whole else TOO_LONG)
     body_is_judged, answer_is_judged = (each is not None and is_judged(each) for each in found)
     note = "" if body_is_judged and answer_is_judged else TOO_LARGE
-    return body, answer, body_is_judged, answer_is_judged, note
+    return _Bodies(body, answer, body_is_judged, answer_is_judged, note)
 
 
 class Watcher:
@@ -86,7 +96,8 @@ class Watcher:
             self._note_notification(one)
 
     def _note_call(self, one: PassedExchange) -> None:
-        body, answer, _, is_judged, note = _read(one)
+        bodies = _read(one)
+        body, answer = bodies.body, bodies.answer
         self.secrets.learn(one.path, body, answer)
         refid, trxid = about(one.query, body, answer)
         if (known := self.payments.find(trxid or refid)) is not None:
@@ -107,14 +118,14 @@ class Watcher:
             duration_us=one.duration_us,
             refid=refid,
             trxid=trxid,
-            diagnosis="; ".join(filter(None, (diagnosis, one.words, note))),
+            diagnosis="; ".join(filter(None, (diagnosis, one.words, bodies.note))),
         )
         seen = SeenCall(
             call=call,
             client=one.client,
             status=one.own_status or one.status,
             error=one.error or short(members(answer).get("error")),
-            departures=tuple(islice(found, DEPARTURES_MAX)) if is_judged and one.answered else (),
+            departures=tuple(islice(found, DEPARTURES_MAX)) if bodies.answer_is_judged and one.answered else (),
             body_bytes=one.body_bytes,
             answer_bytes=one.answer_bytes,
         )
@@ -125,7 +136,8 @@ class Watcher:
         self.on_call(call)
 
     def _note_notification(self, one: PassedExchange) -> None:
-        body, answer, is_judged, _, note = _read(one)
+        bodies = _read(one)
+        body = bodies.body
         is_webhook = isinstance(members(body).get("type"), str)
         result: Mapping[str, Any] = {}
         refid, found = "", departures.of_webhook(body)
@@ -143,15 +155,15 @@ class Watcher:
             body=body,
             status=one.answered,
             answer_headers=one.answer_headers,
-            answer=answer,
+            answer=bodies.answer,
             duration_us=one.duration_us,
-            error="; ".join(filter(None, (one.words, note))),
+            error="; ".join(filter(None, (one.words, bodies.note))),
             refid=refid,
             trxid=known.trxid if known else "",
         )
         seen = SeenNotification(
             notification=notification,
-            departures=tuple(islice(found, DEPARTURES_MAX)) if is_judged else (),
+            departures=tuple(islice(found, DEPARTURES_MAX)) if bodies.body_is_judged else (),
             signature=judged(one.headers, one.body, self.secrets.webhooks) if is_webhook else "",
             reported=str(result.get("status", ""))[:100],
             status=one.own_status or one.status,
