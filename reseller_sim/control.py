@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from reseller_sim.exchange import Answer, Trust, Unanswered, encoded, exchange
+from reseller_sim.exchange import Answer, TlsFailed, Trust, Unanswered, encoded, exchange
 
 __tracebackhide__ = True  # pytest shows the line of the test
 CONTROL_PATH = "/_sim"
@@ -98,7 +98,7 @@ class Control:
 
     def not_running(self, reason: Unanswered) -> NotRunning:
         """Return the error with advice."""
-        if reason.has_advice:
+        if isinstance(reason, TlsFailed):
             return NotRunning(f"{self.root} cannot be used: {reason}", reason)
         start = "start one with `reseller-sim serve` or `Simulator.start()`"
         where = "or name another address in RESELLER_SIM_URL"
@@ -134,9 +134,7 @@ def decoded(request: str, answer: Answer) -> Any:
         hint = WHERE_TO_AUTHORIZE if answer.status == UNAUTHORIZED else ""
         message = f"{found.get('message', 'the control API refused the request')}{hint}"
         problems = tuple(
-            f"line {one['line']}, {one['path']}: {one['message']}"
-            if one.get("line")
-            else f"{one['path']}: {one['message']}"
+            (f"line {one['line']}, " if one.get("line") else "") + f"{one['path']}: {one['message']}"
             for one in found.get("problems") or ()
         )
         code, member = found.get("error", NO_CODE), found.get("path") or ""

@@ -1,7 +1,6 @@
 """What happened in a sandbox, as lines to read: the story of a payment, requests, callbacks, and all of it for the text
 of a failed expectation."""
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -175,18 +174,6 @@ def due(sandbox: "Records") -> str:
     """Return the next pending events."""
     rows = sandbox.ask("GET", "/due", query={"limit": DUE_MAX})["due"]
     return "; ".join(f"{row['about']} at {shown_time(row['at'])}" for row in rows)
-
-
-def blocked_receivers(done: Row) -> str:
-    """Name the receivers that did not answer while a call blocked the event loop of its test; empty without."""
-    late = sorted({one["url"] for one in done["fired"] if one.get("ending") == "timeout"})
-    asyncio = sys.modules.get("asyncio")
-    if not late or asyncio is None or asyncio._get_running_loop() is None:
-        return ""
-    return (
-        f"{', '.join(late)} did not answer in time, and this call blocks the event loop of the test: if the receiver "
-        "runs in it, await the call of AsyncSandbox (the fixture async_sandbox) instead"
-    )
 
 
 def explained(sandbox: "Records", rows: Iterable[Row]) -> Iterator[dict[str, Any]]:

@@ -75,10 +75,7 @@ class Answer(Content):
 
 
 class Unanswered(Exception):
-    """There was no complete response; the text is the reason. With `has_advice` it also says what to do, for a server
-    that runs."""
-
-    has_advice = False
+    """There was no complete response; the text is the reason."""
 
 
 class Unreachable(Unanswered):
@@ -87,8 +84,6 @@ class Unreachable(Unanswered):
 
 class TlsFailed(Unreachable):
     """A server answers, but not by TLS, or with an untrusted certificate. The text has advice."""
-
-    has_advice = True
 
 
 class Trust:
@@ -113,9 +108,8 @@ class Trust:
         try:
             if self._file:
                 context.load_verify_locations(self._file)
-        except (OSError, ValueError) as error:
-            is_read = isinstance(error, ssl.SSLError)
-            why = "no certificate in PEM is in it" if is_read else getattr(error, "strerror", "it is no file name")
+        except OSError as error:
+            why = "no certificate in PEM is in it" if isinstance(error, ssl.SSLError) else error.strerror
             raise TlsFailed(f"{self._file} cannot be used: {why}{self.advice}") from None
         return context
 

@@ -115,12 +115,6 @@ def check_path(path: str) -> None:
         raise ValueError(f"path must be a path such as /v2/balance, percent-encoded, not {path!r:.200}")
 
 
-def check_refid(refid: str) -> None:
-    """Raise `ValueError` for an empty refid or None, which would be no filter."""
-    if not refid:
-        raise ValueError(f"refid must be the refid of a payment, not {refid!r}")
-
-
 def check_status(status: str | None) -> None:
     """Raise `ValueError` for a status that the service never writes, which no payment would ever have."""
     if status is not None and status not in STATUSES:

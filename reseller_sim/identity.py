@@ -11,7 +11,7 @@ from reseller_sim import evidence
 from reseller_sim.control import REFUSED, TIMEOUT_S, Control, Query, below
 from reseller_sim.evidence import Story
 from reseller_sim.exchange import bypass, real_monotonic
-from reseller_sim.formats import check_path, check_refid
+from reseller_sim.formats import check_path
 from reseller_sim.receiver import Message, from_inbox
 from reseller_sim.signatures import HMACAuth
 
@@ -105,8 +105,7 @@ class Records(Identity):
 
     def transaction(self, refid: str) -> dict[str, Any] | None:
         """Return the payment with a refid, the latest one if resellers share it; None without any."""
-        check_refid(refid)
-        return next(iter(self.ask("GET", "/transactions", query={"refid": refid})["transactions"]), None)
+        return next(iter(self._listed("transactions", {"refid": refid or None})), None)
 
     def transactions(self, /, **filters: str | int) -> list[dict[str, Any]]:
         """Return payments, newest first; filters `refid`, `reseller`."""
@@ -134,7 +133,7 @@ class Records(Identity):
 
     def _listed(self, member: str, filters: Mapping[str, Any]) -> list[dict[str, Any]]:
         if None in filters.values():
-            raise ValueError(f"a filter must not be None, which would be no filter: {dict(filters)}")
+            raise ValueError(f"a filter must have a value, or it would be no filter: {dict(filters)}")
         return list(self._control.pages(f"{self._path}/{member}", member, filters))
 
     def audit(self) -> dict[str, Any]:

@@ -5,9 +5,9 @@ import json
 import os
 import re
 import secrets
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from html import escape
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -28,7 +28,6 @@ MARKS = ("scenario", "reseller_sim_scenario")
 NAME_MAX = 50  # of the 64 characters that an id may have
 TITLE = "reseller-sim: "
 OPTION = "--reseller-sim-report"
-INDEX = "index.html"
 TEST = "test.json"
 REPORTED_STORIES_MAX = 200
 FILES: dict[str, Callable[[Sandbox], Any]] = {
@@ -39,16 +38,6 @@ FILES: dict[str, Callable[[Sandbox], Any]] = {
     "audit.json": lambda sandbox: sandbox.audit(),
 }
 """The files of a sandbox, in addition to `test.json`, which names the test."""
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>reseller-sim: report of the tests</title>
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"><style>
-body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 75em }}
-th, td {{ padding: .2em .6em; text-align: left; vertical-align: top }} .failed {{ color: #b00020 }}
-</style></head><body><h1>reseller-sim: report of the tests</h1><p>{verdict}</p><table>
-<tr><th>test</th><th>outcome</th><th>requests</th><th>payments</th><th>files</th></tr>
-{rows}</table></body></html>
-"""
 
 
 def settings_of(item: pytest.Item) -> dict[str, Any]:
@@ -113,24 +102,26 @@ class Watched:
         self._is_audited = settings.get("audit", True)
         self._outcome = "passed"
         self._last: list[Section] | None = None
-        self._warnings: list[str] = []
 
     def audit(self) -> None:
-        """Fail the test for violated obligations other than warnings, unless its mark says `audit=False`."""
+        """Fail the test for violated obligations, unless its mark says `audit=False`. An obligation whose severity is
+        `warning` is a warning of pytest, even where the project makes warnings errors."""
         if not self._is_audited:
             return
         try:
-            broken, self._warnings = evidence.violations(self.sandbox.audit())
+            broken, warned = evidence.violations(self.sandbox.audit())
         except (SimulatorError, NotRunning) as error:  # it may have violated anything
             raise failure(f"the test passed, but cannot be audited: {error}") from None
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            for text in warned:
+                self._item.warn(RuntimeWarning(f"reseller-sim: {text}"))
         if broken:
             text = f"the test passed, but violates {len(broken)} obligation{'s' * (len(broken) > 1)} of a client"
             raise failure("\n\n".join([text, *broken]))
 
     def add_to(self, report: pytest.TestReport) -> None:
-        """Put the evidence under the first failure, and the warnings into a report, which leaves a worker of xdist."""
-        if report.when == "call":
-            report.reseller_sim_warnings = self._warnings  # type: ignore[attr-defined]
+        """Put the evidence under the first failure."""
         if report.failed and self._outcome == "passed":
             self._outcome = "failed"
             found = sections(self.sandbox) if self._last is None else self._last
@@ -171,16 +162,6 @@ def not_shown(found: list[Section], shown: str) -> list[Section]:
     return [(title, text) for title, text in found if not all(map(is_shown, text.splitlines()))]
 
 
-def summarize(reporter: pytest.TerminalReporter) -> None:
-    """List the audit's warnings of all tests at the end of a run."""
-    reports = [report for several in reporter.stats.values() for report in several]
-    found = [f"{one.nodeid}: {text}" for one in reports for text in getattr(one, "reseller_sim_warnings", ())]
-    if found:
-        reporter.section("reseller-sim: warnings of the audit")
-        for line in found:
-            reporter.write_line(line)
-
-
 def begin(config: pytest.Config) -> None:
     """Create the folder, or remove the files of an earlier run. Raises `UsageError` if that is impossible."""
     folder = config.invocation_params.dir / config.getoption(OPTION)
@@ -214,30 +195,7 @@ def _stories(sandbox: Sandbox) -> dict[str, Any]:
     return {"payments": stories, "left_out": len(payments) - len(stories)}
 
 
-def finish(config: pytest.Config) -> str:
-    """Write the page, when all tests have ended; return a line that says where it is."""
-    folder = Path(config.getoption(OPTION))
-    paths = filter(_is_of_report, (path.parent for path in folder.glob(f"*/{TEST}")))
-    tests = [json.loads((path / TEST).read_text("utf-8")) for path in paths]
-    tests.sort(key=lambda one: (one["outcome"] != "failed", one["test"]))
-    verdict = f"{len(tests)} tests with a sandbox, {sum(one['outcome'] == 'failed' for one in tests)} failed"
-    try:
-        (folder / INDEX).write_text(_PAGE.format(verdict=verdict, rows="".join(map(_row, tests))), "utf-8")
-    except OSError as error:
-        return f"reseller-sim: {folder / INDEX} cannot be written: {error.strerror}"
-    return f"reseller-sim: report of the tests: {folder / INDEX}"
-
-
 def _is_of_report(path: Path) -> bool:
     """Return True for a folder that has only our files, so that no other folder is removed."""
     names = {one.name for one in path.iterdir()} if path.is_dir() and not path.is_symlink() else set()
     return TEST in names and names <= {TEST, *FILES}
-
-
-def _row(one: dict[str, Any]) -> str:
-    names = [TEST] if one["problem"] else [TEST, *FILES]
-    links = ", ".join(f'<a href="{one["sandbox"]}/{name}">{name}</a>' for name in names)
-    problem = f"<br>{escape(one_line(one['problem']))}" if one["problem"] else ""
-    counts = (one.get("requests", ""), one.get("payments", ""))
-    cells = (escape(one_line(one["test"])), one["outcome"], *counts, links + problem)
-    return f'<tr class="{one["outcome"]}">{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>\n'

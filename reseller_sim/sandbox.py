@@ -20,6 +20,7 @@ __tracebackhide__ = True  # pytest shows the line of the test
 LONG_S = 600.0
 NOT_FOUND = 404
 NOTHING_DUE = 'advance() runs what is due now, and nothing is: to move time, give a duration such as advance("5s")'
+BLOCKED = "did not answer in time, and this call blocks the event loop of the test: await it with async_sandbox"
 BEYOND_S = 30.0  # the answer to a request that waits takes longer than the wait
 
 
@@ -50,8 +51,7 @@ class Hold(AbstractContextManager["Hold"]):
         query: dict[str, Any] = {"name": self.name, "wait_for": n, "timeout": timeout_s}
         answer = self._sandbox.ask("GET", "/holds", query=query, timeout_s=timeout_s + BEYOND_S)
         if not answer["complete"]:
-            count = len(answer["holds"])
-            raise AssertionError(f"{count} of {n} were held in {self.name!r} within {timeout_s:g} s")
+            raise AssertionError(f"{len(answer['holds'])} of {n} were held in {self.name!r} within {timeout_s:g} s")
         return list(answer["holds"])
 
     def release(self, count: int | None = None) -> int:
@@ -118,9 +118,13 @@ class Sandbox(Records, AbstractContextManager["Sandbox"]):
 
     def _advance(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
         done = dict(self.ask("POST", "/clock/advance", wanted, timeout_s=LONG_S))
-        if text := evidence.blocked_receivers(done):
-            done["warning"] = text
-            warn_of([text])
+        late = sorted({one["url"] for one in done["fired"] if one.get("ending") == "timeout"})
+        if late:
+            import asyncio  # which most tests have no use for
+
+            if asyncio._get_running_loop() is not None:
+                done["warning"] = f"{', '.join(late)} {BLOCKED}"
+                warn_of([done["warning"]])
         return done
 
     def rule(self, section: str, rule: Mapping[str, Any]) -> Rule:

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import click
 
 from reseller_sim import control as client
-from reseller_sim.exchange import Answer, Connection, Unanswered
+from reseller_sim.exchange import Answer, Connection, TlsFailed, Unanswered
 from reseller_sim.formats import is_url
 from simulator.cli.output import print_to_stderr
 from simulator.cli.usage import CannotStart, Refused, wrong_usage
@@ -124,8 +124,7 @@ class Control:
 def start_advice(reason: Unanswered | None) -> str:
     """Return the end of a sentence about a simulator that is not there; empty when something answered, but not by
     TLS."""
-    is_there = reason is not None and reason.has_advice
-    return "" if is_there else ": start `reseller-sim serve`, or name another address with --url"
+    return "" if isinstance(reason, TlsFailed) else ": start `reseller-sim serve`, or name another address with --url"
 
 
 def path_before(base: str) -> str:
