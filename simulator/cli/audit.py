@@ -21,13 +21,11 @@ WHERE_TO_SEND = "does your client send to RESELLER_BASE_URL, and to the paths of
 @own_option("--all", "-a", "all_of_them", is_flag=True, help="List obligations that were not exercised, too.")
 @file_option("--junit", "junit_file", help="Write the result to this file as JUnit XML, too.")
 def audit_command(control: Control, json: bool, all_of_them: bool, junit_file: Path | None) -> int:
-    """Check a client's behaviour against the obligations of the service.
-
-    The audit judges the requests that a sandbox of a running simulator has received, and the answers of your receivers.
-    Each obligation is met (ok), violated with its evidence (VIOLATED, or warning), or not exercised (-): no request was
-    about it. On a terminal, violations come first, and obligations that were not exercised are only counted. Exit code
-    1 means that an obligation is violated, or that no request reached an endpoint and nothing was judged; 3 that no
-    simulator answered.
+    """The audit judges the requests that a sandbox of a running simulator has received, and the answers of your
+    receivers. Each obligation is met (ok), violated with its evidence (VIOLATED, or warning), or not exercised (-): no
+    request was about it. On a terminal, violations come first, and obligations that were not exercised are only
+    counted. Exit code 1 means that an obligation is violated, or that no request reached an endpoint and nothing was
+    judged; 3 that no simulator answered.
     """
     made = control.ask("GET", "/audit")
     unseen = _unseen(control, made)
@@ -112,9 +110,7 @@ def audit_cases(rows: Iterable[Mapping[str, Any]]) -> Iterator[ReportCase]:
 @verb("expectations", "", "--json | jq '.expectations[] | select(.ok | not) | .message'")
 @asking_flags
 def expectations_command(control: Control, json: bool) -> int:
-    """Check whether a scenario's expectations are met.
-
-    Evaluate the scenario's `expect` now, since the start of the sandbox or its last reset. An expectation that is
+    """Evaluate the scenario's `expect` now, since the start of the sandbox or its last reset. An expectation that is
     not met has the nearest result and what is still pending. Exit code 1 means that an expectation is not met.
     """
     answer = control.ask("GET", "/expectations")

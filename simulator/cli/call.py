@@ -69,9 +69,7 @@ def _headers(texts: tuple[str, ...]) -> dict[str, str]:
 @own_option("--include", "-i", is_flag=True, help="Print all headers of the response, not only the simulator's.")
 @json_flag(help="Print one JSON object with status, headers and body.")
 def call_command(bearer: str | None, header: dict[str, str], include: bool, json: bool, **asked: Any) -> int:
-    """Send one signed request and print the response.
-
-    The body goes to stdout, indented on a terminal; the status and the simulator's headers (X-Sim-*) go to stderr.
+    """The body goes to stdout, indented on a terminal; the status and the simulator's headers (X-Sim-*) go to stderr.
     Without flags, the request goes to the default sandbox on port 8080, with the default credentials; under exec, to
     the simulator of exec. Control characters in a response are escaped. Exit code 1 means that the response was an
     error, 3 that no response came.
@@ -127,9 +125,7 @@ def _print_body(body: bytes) -> None:
 @option("--nonce", metavar="TEXT", help="X-Nonce; by default a new one.")
 @json_flag(help="Print one JSON object instead.")
 def sign_command(json: bool, **asked: Any) -> None:
-    """Print a request's canonical string, headers and curl command.
-
-    The request is not sent. Compare the canonical string with your client's. The curl command comes last, on its own
+    """The request is not sent. Compare the canonical string with your client's. The curl command comes last, on its own
     line; it is valid for 5 minutes and a single use.
     """
     request = signed_request(**asked)

@@ -35,9 +35,7 @@ FACTS = ("product", "category", "group", "api_key", "rule", "status", "state")  
 @click.argument("what", metavar="[real|manual|xN|stop]", required=False, shell_complete=completion.clock_actions)
 @asking_flags
 def clock_command(control: Control, what: str | None, json: bool) -> None:
-    """Print the clock, set its mode, or stop an advance.
-
-    The clock follows the wall clock (`real`), moves only when it is advanced (`manual`), or runs N times as fast
+    """The clock follows the wall clock (`real`), moves only when it is advanced (`manual`), or runs N times as fast
     (`x60`). `stop` ends a running advance after its current item.
     """
     if what is None:
@@ -56,10 +54,8 @@ def clock_command(control: Control, what: str | None, json: bool) -> None:
 @click.argument("how", metavar="DURATION|idle|to ISO", nargs=-1, required=True)
 @asking_flags
 def advance_command(control: Control, how: tuple[str, ...], json: bool) -> int:
-    """Move the clock, and print what happened.
-
-    Statuses, callbacks, webhooks and scheduled changes happen on the way, each at its time. `idle` advances until the
-    schedule is empty. Exit code 1 means that the advance stopped before its target; the last line has the reason.
+    """Statuses, callbacks, webhooks and scheduled changes happen on the way, each at its time. `idle` advances until
+    the schedule is empty. Exit code 1 means that the advance stopped before its target; the last line has the reason.
     """
     try:
         done = control.ask("POST", "/clock/advance", _asked(how), timeout_s=TIMEOUT_S)
@@ -167,9 +163,8 @@ def moment_of(text: str, *, is_mark: bool) -> dict[str, Any]:
 
 @verb_group("mark", "add ordered", "list")
 def mark_command() -> None:
-    """Create, list and delete marks of a sandbox.
-
-    A mark is a place on the tape of a sandbox. `rewind` returns to it, and `fork` copies the sandbox as it was there.
+    """A mark is a place on the tape of a sandbox. `rewind` returns to it, and `fork` copies the sandbox as it was
+    there.
     """
 
 
@@ -203,10 +198,7 @@ def remove(control: Control, names: tuple[str, ...]) -> None:
 @mark_flag
 @asking_flags
 def rewind_command(control: Control, moment: str, is_mark: bool, json: bool) -> None:
-    """Return a sandbox to a moment.
-
-    The moment is a mark, a time, or the Nth entry of the tape. Everything later is discarded.
-    """
+    """The moment is a mark, a time, or the Nth entry of the tape. Everything later is discarded."""
     answer = control.ask("POST", "/rewind", moment_of(moment, is_mark=is_mark))
     show(answer, f"{answer['id']}: rewound, it is {clock_time(answer['clock']['now'])}", json=json)
 
@@ -220,10 +212,7 @@ def rewind_command(control: Control, moment: str, is_mark: bool, json: bool) -> 
 def fork_command(
     control: Control, moment: str | None, is_mark: bool, fork_id: str | None, export: bool, json: bool
 ) -> None:
-    """Copy a sandbox as it is now, or as it was at a moment.
-
-    The moment is a mark, a time, or the Nth entry of the tape of --sandbox. The two sandboxes run independently.
-    """
+    """The moment is a mark, a time, or the Nth entry of the tape of --sandbox. The two sandboxes run independently."""
     if is_mark and moment is None:
         raise wrong_usage("--mark belongs to the name of a mark")
     at = moment_of(moment, is_mark=is_mark) if moment is not None else {}

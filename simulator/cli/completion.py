@@ -143,9 +143,7 @@ SHELLS: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": Zsh, "fis
 @click.argument("shell", type=click.Choice(tuple(SHELLS)))
 @click.pass_context
 def completion_command(ctx: click.Context, /, shell: str) -> None:
-    """Print the completion script of a shell.
-
-    Load it from the start-up file of the shell. It completes verbs, flags, scenarios, files, ids of assumptions, and
+    """Load it from the start-up file of the shell. It completes verbs, flags, scenarios, files, ids of assumptions, and
     from the simulator running at --url: sandboxes, rules, inboxes and payments.
     """
     program = ctx.find_root()

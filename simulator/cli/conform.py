@@ -118,9 +118,7 @@ def conform_command(
     json_file: Path | None,
     html: Path | None,
 ) -> int:
-    """Check a deployment of the service against its contract.
-
-    It only reads, unless payments or changes of the configuration are allowed. It prints a line for each check: ok;
+    """It only reads, unless payments or changes of the configuration are allowed. It prints a line for each check: ok;
     DIFFERS with the expected and the actual value; or - with the reason why the check was not exercised. Then it
     prints the choices of the service where the specification is silent, as a block for a scenario. Redirects are not
     followed. Exit code 1 means that a check departs, 3 that the service did not answer, or refused the key.
@@ -238,9 +236,7 @@ def import_command(
     timeout: float,
     state: str,
 ) -> None:
-    """Print a scenario with the catalog of a real account.
-
-    Only GET is used, at a slow pace. Comments of the scenario list what it cannot express. Neither the key nor the
+    """Only GET is used, at a slow pace. Comments of the scenario list what it cannot express. Neither the key nor the
     secret is written; the scenario has a test key of its own. After an interruption, run the command again to
     continue. Exit code 1 means that the service refused, 3 that it did not answer, or that --requests
     were not enough.

@@ -21,10 +21,8 @@ ACTIONS: Final = ("check", "export", "import", "remove", "compact", "backup")
 @own_option("--tape-secrets", "shows_secrets", is_flag=True, help="Keep the secrets on the tape.")
 @own_option("--replace", "replaces", is_flag=True, help="Replace an existing sandbox of this name.")
 def data_command(action: str, place: str, file: Path | None, sandbox: str | None, **flags: bool) -> int:
-    """Check, move, remove, compact or back up a data folder.
-
-    DIR is a folder of `serve --data-dir`. `check`, `export` and `backup` may run while a server has it open. `export`
-    and `import` also take the address of a PostgreSQL database of `serve --store`, whose servers may run.
+    """DIR is a folder of `serve --data-dir`. `check`, `export` and `backup` may run while a server has it open.
+    `export` and `import` also take the address of a PostgreSQL database of `serve --store`, whose servers may run.
 
     `check` prints damage, with exit code 1. `export` writes a sandbox into FILE or to stdout, for `import`, or with
     --tape for `replay`. `import` adds the sandbox of FILE. `remove` deletes a sandbox. `compact` returns free space to

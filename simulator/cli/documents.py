@@ -31,10 +31,8 @@ from simulator.wire.money import encode
 )
 @json_flag(help="Print JSON: with show the scenario merged with all that it extends, as the simulator accepts it.")
 def scenarios_command(action: tuple[str, ...], json: bool) -> None:
-    """Print bundled scenarios, magic accounts or the JSON Schema.
-
-    Without arguments, the verb lists the bundled scenarios. `show NAME` prints a scenario, so that you can start your
-    own file from it; `show FILE --json` prints your scenario with everything that it inherits.
+    """Without arguments, the verb lists the bundled scenarios. `show NAME` prints a scenario, so that you can start
+    your own file from it; `show FILE --json` prints your scenario with everything that it inherits.
     """
     if not action:
         found = descriptions()
@@ -85,10 +83,8 @@ def _show_magic(json: bool) -> None:
 @output_flag
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 def check_command(files: tuple[Path, ...], output: str, **flags: Any) -> int:
-    """Report the problems of scenario files.
-
-    Each problem is a line, `file:line:column: code message`, a form that editors understand. A problem is an error, or
-    a part without effect, such as a rule that never applies because an earlier rule always matches.
+    """Each problem is a line, `file:line:column: code message`, a form that editors understand. A problem is an error,
+    or a part without effect, such as a rule that never applies because an earlier rule always matches.
     """
     reports = Reports(**flags)
     is_json = output == "json" and reports.is_text
@@ -140,9 +136,7 @@ WIDTH = 100
 )
 @option("--to", metavar="FILE", type=click.Path(path_type=Path), help="Write to this file.")
 def openapi_command(control: bool, proxy: bool, json: bool, to: Path | None, **forms: str | None) -> None:
-    """Print the contract as an OpenAPI 3.1 document.
-
-    The simulator validates requests against this contract. All schemas are included. With --as, the output is a
+    """The simulator validates requests against this contract. All schemas are included. With --as, the output is a
     collection of requests that can be sent at once: every operation, the test credentials, and a script that signs.
     """
     form = forms["as"]  # a keyword, so no parameter can be called so
@@ -187,9 +181,7 @@ def _contract_text(name: str, form: str | None, json: bool) -> str:
 )
 @json_flag(help="Print JSON: a list, or with ID one object.")
 def assumptions_command(id: str | None, observed: Path | None, json: bool) -> None:
-    """Print the open questions of the specification, and our choices.
-
-    Every assumption has an id, its section, our choice and, where there is one, the scenario key that changes it.
+    """Every assumption has an id, its section, our choice and, where there is one, the scenario key that changes it.
     With ID, it prints a single assumption with its question and reason.
     """
     register = assumptions()

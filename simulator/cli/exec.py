@@ -82,10 +82,8 @@ def exec_command(
     tape_secrets: bool,
     **flags: Any,
 ) -> int:
-    """Run a command against a simulator of its own.
-
-    `exec` starts a simulator on a free port, runs COMMAND, and stops the simulator. COMMAND finds reseller-sim on its
-    PATH, and reads RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_USERNAME, RESELLER_PASSWORD,
+    """`exec` starts a simulator on a free port, runs COMMAND, and stops the simulator. COMMAND finds reseller-sim on
+    its PATH, and reads RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_USERNAME, RESELLER_PASSWORD,
     RESELLER_SANDBOX, RESELLER_SIM_URL (the control API) and, when there is a token, RESELLER_SIM_TOKEN.
 
     `exec` exits with COMMAND's exit code; 128+N when signal N ended it; 124 when it took longer than --timeout; 3 when

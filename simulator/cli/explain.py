@@ -94,11 +94,9 @@ def explain_command(
     last: bool,
     json: bool,
 ) -> int:
-    """Explain why a signature or another credential is refused.
-
-    Give a request as METHOD and PATH with its headers and body, as a curl command in the arguments or on stdin (-), or
-    as the number of a request in the journal (its X-Sim-Request-Id). The request is not sent. The verb names up to two
-    mistakes that explain the wrong signature, and prints the string that your client should sign; with --string, it
+    """Give a request as METHOD and PATH with its headers and body, as a curl command in the arguments or on stdin (-),
+    or as the number of a request in the journal (its X-Sim-Request-Id). The request is not sent. The verb names up to
+    two mistakes that explain the wrong signature, and prints the string that your client should sign; with --string, it
     compares this with the string that your client signed. Without --secret, it uses the secret that the running
     simulator or the default scenario has for the key. Exit code 0 means that the signature is right, 1 that it is
     wrong, 3 that no simulator answered.

@@ -88,10 +88,8 @@ def explore_command(
     timeout: float | None,
     **flags: Any,
 ) -> int:
-    """Find the faults under which a command fails.
-
-    COMMAND runs as under exec: once without faults, then with each single fault at each of its requests, payments and
-    callbacks, then under storms of several faults, chosen at random from --seed. A run fails when COMMAND fails or
+    """COMMAND runs as under exec: once without faults, then with each single fault at each of its requests, payments
+    and callbacks, then under storms of several faults, chosen at random from --seed. A run fails when COMMAND fails or
     hangs, an order is paid twice, the audit has a new finding, or an expectation is not met. `explore` repeats a failed
     run, removes the faults that it does not need, and writes a scenario file to --out that repeats the failure.
 
@@ -123,11 +121,9 @@ def explore_command(
 def prove_command(
     ctx: click.Context, /, finding: Path, times: int, timeout: float | None, restart: Words | None
 ) -> int:
-    """Check whether a command survives a finding of explore.
-
-    COMMAND runs once without the faults of the finding, and must succeed. Then it runs --times times with them: `green`
-    means that it survives every run, `red` that it fails in every run, `flaky` that it fails in some. The exit code is
-    0 for green, 1 for red, 2 for flaky, 3 when no fault was used, or when COMMAND fails without faults.
+    """COMMAND runs once without the faults of the finding, and must succeed. Then it runs --times times with them:
+    `green` means that it survives every run, `red` that it fails in every run, `flaky` that it fails in some. The exit
+    code is 0 for green, 1 for red, 2 for flaky, 3 when no fault was used, or when COMMAND fails without faults.
     """
     from simulator.cli import exploration
 

@@ -68,9 +68,7 @@ def inbox_command(
     clear: bool,
     json: bool,
 ) -> int:
-    """Print what an inbox received, or program its replies.
-
-    An inbox is a receiver inside the sandbox: the callback URL `inbox:NAME` leads to it. The default NAME is
+    """An inbox is a receiver inside the sandbox: the callback URL `inbox:NAME` leads to it. The default NAME is
     `callbacks`, the receiver of the default scenario. Exit code 1 means that fewer than --wait-for messages came.
     """
     path = f"/inbox/{path_part(name)}"
@@ -140,11 +138,9 @@ def trigger_command(
     whose: str | None,
     json: bool,
 ) -> int:
-    """Send a webhook or a callback now.
-
-    `balance.added` makes a deposit, `product.updated CODE` changes the note of the product, and `callback REFID` sends
-    the current status of that payment again. `probes` sends forged, stale and repeated messages, which a receiver must
-    refuse. Exit code 1 means that nothing was sent, with the reason, or that the receiver accepted a probe.
+    """`balance.added` makes a deposit, `product.updated CODE` changes the note of the product, and `callback REFID`
+    sends the current status of that payment again. `probes` sends forged, stale and repeated messages, which a receiver
+    must refuse. Exit code 1 means that nothing was sent, with the reason, or that the receiver accepted a probe.
     """
     if not about and event in WHAT:
         raise wrong_usage(f"{event} needs {WHAT[event]}")

@@ -66,9 +66,7 @@ def _statuses(text: str) -> dict[str, int]:
 def requests_command(
     control: Control, n: int | None, last: bool, replay: bool, refused: bool, limit: int, json: bool, **wanted: Any
 ) -> None:
-    """Print the requests that a sandbox received.
-
-    Print a line for each request, the latest last, with its rule and its diagnosis. With N, print request N with
+    """Print a line for each request, the latest last, with its rule and its diagnosis. With N, print request N with
     headers and bodies; N is in the first column, and in the header X-Sim-Request-Id. Exit code 1 means that there is no
     such request, or that it cannot be sent again.
     """
@@ -150,10 +148,8 @@ def _print_message(first: str, message: dict[str, Any]) -> None:
 @own_option("--reseller", metavar="CODE", help="The reseller, when several have a payment with this refid.")
 @asking_flags
 def story_command(control: Control, refid: str, reseller: str | None, json: bool) -> None:
-    """Print all that happened to a payment.
-
-    The story has requests, statuses, wallet entries, callbacks with the receivers' answers, disputes and voids, in the
-    order of time. A trxid works like a refid. Exit code 1 means that there is no such payment; if its request was
+    """The story has requests, statuses, wallet entries, callbacks with the receivers' answers, disputes and voids, in
+    the order of time. A trxid works like a refid. Exit code 1 means that there is no such payment; if its request was
     refused, the line has the reason.
     """
     found = control.ask("GET", f"/transactions/{path_part(trxid_of(control, refid, reseller))}")

@@ -34,9 +34,7 @@ def mcp_command(
     sandbox: str,
     control_token: str | None,
 ) -> None:
-    """Serve the simulator to an assistant (Model Context Protocol).
-
-    A host, such as an editor, starts this command and speaks the protocol with it on stdin and stdout. The command
+    """A host, such as an editor, starts this command and speaks the protocol with it on stdin and stdout. The command
     starts its own simulator, or with --url uses a running one, with the rights of --token. Needs the extra `mcp`. Exit
     code 3 means that the simulator did not start.
     """

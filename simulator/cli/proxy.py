@@ -54,9 +54,7 @@ PROXY_PORT = 8090
 def proxy_command(
     json: bool, control_token: str | None, control_token_file: TokenFile | None, host: str, **flags: Any
 ) -> None:
-    """Pass a client's requests to a deployment, and explain them.
-
-    Requests, answers and callbacks pass unchanged. Journal, the story of each payment and every departure from the
+    """Requests, answers and callbacks pass unchanged. Journal, the story of each payment and every departure from the
     contract are at /_sim, as at the simulator. Ctrl-C or SIGTERM stops it, with exit code 0.
     """
     from simulator.cli.proxy_server import serve

@@ -74,9 +74,7 @@ def _until(text: str) -> Until:
 def replay_command(
     tape: Path, until: Until, wanted: str | None, life: int | None, lists: bool, serve: bool, **flags: Any
 ) -> int:
-    """Rebuild a sandbox from its tape, and print what differs.
-
-    TAPE is a file of `exec --tape` or of the control API. The verb plays every input, and compares each answer,
+    """TAPE is a file of `exec --tape` or of the control API. The verb plays every input, and compares each answer,
     callback, webhook and journal entry with the tape, byte for byte. With --serve, it serves the sandbox afterwards;
     the other flags are as for `serve`. Exit code 1 means that something differs or the file is incomplete, 3 that the
     file cannot be read, or has no such sandbox, life or moment.

@@ -39,9 +39,7 @@ HOLD_COLUMNS: Columns = {
 
 @verb_group("rule", "add payments --account 0123456789 --status Failed", "list")
 def rule_command() -> None:
-    """Add, list and remove rules.
-
-    Rules decide the outcome of payments, voids, disputes and bills, and faults break answers. An added rule comes
+    """Rules decide the outcome of payments, voids, disputes and bills, and faults break answers. An added rule comes
     before all others of its section, until it is removed.
     """
 
@@ -133,10 +131,7 @@ def _hold_name(name: str) -> str:
 
 @verb_group("hold", "list", "release topup")
 def hold_command() -> None:
-    """List and release the answers and messages that rules hold.
-
-    A rule holds with `then: {hold: NAME}`, `callbacks: {hold: NAME}` or `webhooks: {hold: NAME}`.
-    """
+    """A rule holds with `then: {hold: NAME}`, `callbacks: {hold: NAME}` or `webhooks: {hold: NAME}`."""
 
 
 @hold_command.word("list", "", "--json | jq -r '.holds[].name'")
@@ -177,9 +172,7 @@ STATUSES = {"on": "Healthy", "off": "Interruption"}
 @own_option("--reseller", metavar="CODE", help="Only for this reseller: on, off, default or its price_adjustment.")
 @asking_flags
 def product_command(control: Control, code: str, changes: str, reseller: str | None, json: bool) -> None:
-    """Take a product on or off sale, or change it.
-
-    CHANGES is YAML or JSON, as in a scenario's schedule: price_adjustment, discount, name, note and options. Changes
+    """CHANGES is YAML or JSON, as in a scenario's schedule: price_adjustment, discount, name, note and options. Changes
     are published to the catalog's webhook. A reseller keeps its own values; `default --reseller CODE` removes them.
     """
     if changes == "default" and reseller is None:
@@ -222,9 +215,7 @@ def _shown(value: Any) -> str:
 @click.argument("state", required=False, type=click.Choice(tuple(STATUSES)))
 @asking_flags
 def network_command(control: Control, product: str | None, state: str | None, json: bool) -> None:
-    """Show, interrupt or restore a product's network.
-
-    Without a state it only shows: the network of CODE, or which ones are interrupted. `off` is Interruption, `on` is
+    """Without a state it only shows: the network of CODE, or which ones are interrupted. `off` is Interruption, `on` is
     Healthy; the scenario's plan for this product ends.
     """
     if state is not None:

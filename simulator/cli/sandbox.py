@@ -30,9 +30,7 @@ export_flag = own_option("--export", is_flag=True, help="Print lines to eval; th
 
 @verb_group("sandbox", "new", "list")
 def sandbox_command() -> None:
-    """Create, list and delete sandboxes.
-
-    A sandbox is a whole service of its own in a running simulator. Give each test its own sandbox, and the tests can
+    """A sandbox is a whole service of its own in a running simulator. Give each test its own sandbox, and the tests can
     run at the same time. `default` always exists.
     """
 
@@ -136,10 +134,7 @@ def _print_sandbox(made: dict[str, Any]) -> None:
 @control_flags
 @json_flag(help="Print the ledger entry.")
 def deposit_command(control: Control, amount: str, reseller: str | None, description: str | None, json: bool) -> None:
-    """Credit a wallet.
-
-    AMOUNT is in MYR with at most two decimals. A reseller with a balance webhook gets `balance.added`.
-    """
+    """AMOUNT is in MYR with at most two decimals. A reseller with a balance webhook gets `balance.added`."""
     code, entry = deposit(control, amount, reseller, description)
     show(entry, f"{code}: {entry['amount']:.2f} MYR added, balance {entry['balance']:.2f} MYR", json=json)
 

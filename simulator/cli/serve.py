@@ -23,6 +23,7 @@ from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, rai
 from simulator.cli.server_flags import ServerFlags, server_flags, shared_server_flags
 from simulator.cli.usage import VARIABLES, CannotStart, Refused, notify, verb
 from simulator.cli.values import Span
+from simulator.cli.verbs import VERBS
 
 # Kubernetes sets such variables for each Service, which may be named `reseller-sim`.
 _OF_SERVICES: Final = re.compile(r"(\w+_)?(SERVICE_(HOST|PORT\w*)|PORT(_\d+_\w+)?)")
@@ -73,10 +74,8 @@ PAUSE_S = 0.05
 def serve_command(
     ctx: click.Context, /, json: bool, watch: bool, quiet: bool, log: str | None, until_stdin_ends: bool, **flags: Any
 ) -> int:
-    """Run the simulator.
-
-    SCENARIO is a file or the name of a bundled scenario, by default `default`. When the server is ready, it prints its
-    address, its test credentials and a signed request that you can paste. Then it prints a line for each request,
+    """SCENARIO is a file or the name of a bundled scenario, by default `default`. When the server is ready, it prints
+    its address, its test credentials and a signed request that you can paste. Then it prints a line for each request,
     status, callback and webhook when it happens. Ctrl-C or SIGTERM stops the server, with exit code 0.
     """
     exit_quietly_when_stopped()
@@ -137,7 +136,7 @@ def unknown_variables(command: click.Command, names: Iterable[str]) -> str:
     of_services = {name for name in given if _OF_SERVICES.fullmatch(name.removeprefix(f"{VARIABLES}_"))}
     unknown = given - of_services - set(_variables_of(command))
     if unknown:  # which imports the modules of all verbs
-        from simulator.cli.main import VERBS, cli
+        from simulator.cli.main import cli
 
         verbs = (cli.get_command(click.Context(cli), name) for name in VERBS)
         unknown -= {variable for verb in verbs if verb is not None for variable in _variables_of(verb)}
@@ -160,9 +159,7 @@ def _variables_of(command: click.Command) -> Iterator[str]:
 @option("--tls-cert", metavar="FILE", help="The simulator's own certificate, for any host name.")
 @asking_flags
 def health_command(control: Control, wait_s: float, ready: bool, tls_cert: str | None, json: bool) -> None:
-    """Check whether a simulator answers.
-
-    Needs no token: use it as a container's health check, or to wait in a script until a simulator has started. Exit
+    """Needs no token: use it as a container's health check, or to wait in a script until a simulator has started. Exit
     code 3 means that no simulator answers; with --ready, exit code 1 means that it is starting or stopping.
     """
     control.client.trust = Trust(tls_cert, is_only=True) if tls_cert else None

@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from simulator.cli.output import print_to_stderr
+from simulator.cli.verbs import VERBS
 from simulator.shortened import whole_line
 
 PROGRAM: Final = "reseller-sim"
@@ -20,8 +21,8 @@ Declaration = Callable[[Callable[..., Any]], click.Command]
 
 
 def verb(name: str, *examples: str, **settings: Any) -> Declaration:
-    """Return the decorator of a function that becomes a verb. Its help is the docstring, and examples: what follows the
-    verb, or a line of a shell with `reseller-sim`."""
+    """Return the decorator of a function that becomes a verb. Its help is the sentence of `VERBS`, the docstring, and
+    examples: what follows the verb, or a line of a shell with `reseller-sim`."""
     return _declared(click.command, name, examples, name=name, **settings)
 
 
@@ -42,9 +43,11 @@ def _declared(
     declare: Callable[..., Any], path: str, examples: tuple[str, ...], **settings: Any
 ) -> Callable[[Callable[..., Any]], Any]:
     lines = [one if PROGRAM in one else f"{PROGRAM} {path} {one}".rstrip() for one in examples]
+    summary = VERBS[path].help if path in VERBS else ""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        text = "\n  ".join([f"{cleandoc(function.__doc__ or '')}\n\n\b\nExamples:", *lines])
+        parts = (summary, cleandoc(function.__doc__ or ""), "\n  ".join(["\b\nExamples:", *lines]))
+        text = "\n\n".join(filter(None, parts))
         return declare(help=text, context_settings=_SETTINGS, **settings)(function)
 
     return decorate

@@ -70,9 +70,7 @@ _KINDS = {
 @own_option("--history", is_flag=True, help="Begin with the stored events.")
 @json_flag(help="Print each event of the control API as a line of JSON.")
 def tail_command(refid: str | None, only: str | None, history: bool, json: bool, **running: Any) -> None:
-    """Print the events of a running simulator as they happen.
-
-    Print the lines of `serve`, and lines about wallets, e-mails and changes of sandboxes. Ends with Ctrl-C (exit
+    """Print the lines of `serve`, and lines about wallets, e-mails and changes of sandboxes. Ends with Ctrl-C (exit
     code 130), when the sandbox is deleted (0), or when the simulator is gone (3).
     """
 
@@ -98,11 +96,9 @@ def tail_command(refid: str | None, only: str | None, history: bool, json: bool,
 def listen_command(
     target: str, only: str | None, timeout: float, ca: Path | None, insecure: bool, **running: Any
 ) -> None:
-    """Forward callbacks and webhooks to an address of yours.
-
-    Forward each attempt with the same method, query, headers and body to the path of --forward-to, or to its own path,
-    and print your answer. The simulator is not changed: the scenario's receiver has already answered. Ends with Ctrl-C
-    (exit code 130), when the sandbox is deleted (0), or when the simulator is gone (3).
+    """Forward each attempt with the same method, query, headers and body to the path of --forward-to, or to its own
+    path, and print your answer. The simulator is not changed: the scenario's receiver has already answered. Ends with
+    Ctrl-C (exit code 130), when the sandbox is deleted (0), or when the simulator is gone (3).
     """
     advice = "; name its file, or its authority's, with --ca, or accept any certificate with --insecure"
     trust = Trust(str(ca or ""), advice, is_insecure=insecure)

@@ -5,7 +5,8 @@ from pathlib import Path
 import click
 import pytest
 
-from simulator.cli.main import VERBS, cli
+from simulator.cli.main import cli
+from simulator.cli.verbs import VERBS
 from tools.pages.command_line import EXAMPLES, as_markdown
 
 

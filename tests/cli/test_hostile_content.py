@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from simulator.audit.clauses import as_json
 from simulator.audit.obligations import audited
-from simulator.cli.main import VERBS
 from simulator.cli.output import printable, printable_body, printable_json
 from simulator.cli.reports.folder import coverage_text
 from simulator.cli.server_flags import ServerFlags
+from simulator.cli.verbs import VERBS
 from simulator.control.results import coverage_shown
 from simulator.domain.model.rules import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey

@@ -7,7 +7,8 @@ import click
 import pytest
 
 from simulator import __version__
-from simulator.cli.main import VERBS, cli
+from simulator.cli.main import cli
+from simulator.cli.verbs import VERBS
 from tests.support.processes import environment
 from tests.support.runner import invoke, refusal
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli.main import VERBS
 from simulator.cli.mcp import RANGE
+from simulator.cli.verbs import VERBS
 from tests.support.processes import ROOT, environment, run
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

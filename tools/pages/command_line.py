@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 import click
 
-from simulator.cli.main import VERBS, cli
+from simulator.cli.main import cli
 from simulator.cli.usage import PROGRAM
+from simulator.cli.verbs import VERBS
 from tools.tables import cell, markdown
 
 EXAMPLES = "Examples:"
