@@ -80,7 +80,7 @@ def test_a_tape_that_cannot_be_exported_without_its_secrets_is_refused_on_one_li
     def refuse(*_: object) -> None:
         raise CannotMask("a secret of it is also something else")
 
-    monkeypatch.setattr("simulator.cli.data_actions.lines_without_secrets", refuse)
+    monkeypatch.setattr("simulator.cli.data.lines_without_secrets", refuse)
     folder = filled(tmp_path / "data")
     file = tmp_path / "default.tape"
     line = refused("data", "export", str(folder), str(file), "--tape")

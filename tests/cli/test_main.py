@@ -15,9 +15,6 @@ from tests.support.runner import invoke, refusal
 LIGHT = [
     "serve",
     "exec",
-    "explore",
-    "data",
-    "proxy",
     "watch",
     "call",
     "clock",
@@ -29,7 +26,7 @@ LIGHT = [
     "mcp",
     "completion",
 ]
-"""The modules of verbs that start a server by themselves, or ask one. The others import what they always need."""
+"""The modules of verbs that ask a server, or whose time counts. The others import what they always need."""
 
 SLOW = ("uvicorn", "starlette", "asyncio", "yaml", "jsonschema_rs", "msgspec", "faker")
 
