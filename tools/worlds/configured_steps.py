@@ -124,6 +124,7 @@ def revoke_key(world: World, box: str, who: str) -> None:
             if answered.status == 204 and not life.live.is_closed and life.live.core is life.core:
                 life.revoked[key] = True
 
+        life.revoked.setdefault(key, False)  # a kill after the commit leaves the answer out
         world.to(box, "DELETE", f"/resellers/{who}/api-keys/{key}", None, then)
 
 
