@@ -100,9 +100,9 @@ def payment_timestamp(run: Run) -> tuple[Any, str]:
     payment = next((one for one in run.runner.payments if one.is_final), None)
     if payment is None:
         raise NotExercised("no payment became final")
-    first = run.runner.again(payment).data
+    first = run.runner.post(payment).data
     run.session.clock.wait(MOMENT_S)
-    second = run.runner.again(payment).data
+    second = run.runner.post(payment).data
     if first["status"] != second["status"]:
         raise NotExercised("the status changed meanwhile")
     value = "status_change" if first["timestamp"] == second["timestamp"] else "answer"
@@ -122,7 +122,7 @@ def requery_balance(run: Run) -> tuple[Any, str]:
     payments = [one for one in run.runner.payments if one.last.get("status") not in (STATUSES["failed"], *PENDING)]
     if len(payments) < 2:
         raise NotExercised("it takes two payments that were successful")
-    balance, now = Decimal(run.runner.again(payments[0]).at("data.balance")), run.runner.balance()
+    balance, now = Decimal(run.runner.post(payments[0]).at("data.balance")), run.runner.balance()
     own = payments[0].balances[0][1]
     if own == now:
         raise NotExercised("the balance is the same as after the payment")

@@ -6,14 +6,13 @@ replaces a reservation; a wallet that never falls proves nothing.
 
 import secrets
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import ROUND_UP, Decimal
 from typing import Any, Self
 
 from simulator.domain.model.money import parse_number
 from simulator.staging.conform.findings import Departs, NotExercised
-from simulator.staging.service import TRIES_MAX, Answer, NoAnswer, Session, recent_days, target
+from simulator.staging.service import Answer, NoAnswer, Session, recent_days, target
 from simulator.wire.payments import STATUS_NAMES
 
 STATUSES = {status.value: name for status, name in STATUS_NAMES.items()}
@@ -67,6 +66,11 @@ class PlannedPayment:
         return str(self.body["refid"])
 
     @property
+    def falls(self) -> list[Decimal]:
+        """Return the wallet's losses with its POSTs; more than one means that the service paid a refid again."""
+        return [before - after for before, after in self.balances if before > after]
+
+    @property
     def first(self) -> Answer:
         """Return the answer to its creation."""
         return self.answers[0]
@@ -87,6 +91,11 @@ class PlannedPayment:
         return self.last.get("status") not in PENDING
 
     @property
+    def is_over(self) -> bool:
+        """Return True if the payment was refused, or is final and was sent at least twice."""
+        return bool(self.answers) and (not self.is_created or (self.is_final and len(self.answers) > 1))
+
+    @property
     def cost(self) -> Decimal:
         """Return the cost in the first answer; 0 without an answer."""
         return parse_number(self.first.data.get("cost")) or Decimal(0)
@@ -100,7 +109,6 @@ class PaymentRunner:
         self, session: Session, orders: tuple[Order, ...], limit: Decimal, products: Mapping[str, Any], wait_s: float
     ) -> None:
         self.orders, self.wait_s = orders, wait_s
-        self.paid_twice = ""  # why nothing more is paid
         self.pending_names: set[str] = set()  # statuses in the history of payments that were pending
         self._session, self._limit, self._products = session, limit, products
         self._payments: list[PlannedPayment] | None = None
@@ -112,23 +120,23 @@ class PaymentRunner:
         """Return the highest possible spending."""
         return max(self._reserved, self._fallen)
 
-    def ceiling(self, order: Order, amount: Decimal | None = None) -> Decimal:
-        """Return the maximum cost of an order: its amount, its face value or its cost, whichever is highest. Raises
+    def ceiling(self, product_code: str, amount: Decimal) -> Decimal:
+        """Return the maximum cost of an amount: the amount, its face value or its cost, whichever is highest. Raises
         `BadOrder` for a product that is not in the catalog, or without a usable price."""
-        if (product := self._products.get(order.product)) is None:
-            raise BadOrder(f"the catalog has no product {order.product!r}")
-        pricing, amount = product["pricing"], amount or order.amount
+        if (product := self._products.get(product_code)) is None:
+            raise BadOrder(f"the catalog has no product {product_code!r}")
+        pricing = product["pricing"]
         unit, price = parse_number(product["denomination_unit_price"]), parse_number(pricing["unit_price"])
-        is_share = pricing["discount"]["type"] == "percentage"
-        if unit is None or price is None or unit < 0 or (is_share and price < 0):
-            raise BadOrder(f"the catalog has no usable price of {order.product!r}")
+        if unit is None or price is None:
+            raise BadOrder(f"the catalog has no usable price of {product_code!r}")
         face = amount * unit
-        return (max(amount, face, face * price if is_share else face + price) + CENT).quantize(CENT, ROUND_UP)
+        cost = face * price if pricing["discount"]["type"] == "percentage" else face + price
+        return (max(amount, face, cost) + CENT).quantize(CENT, ROUND_UP)
 
     def check_plan(self) -> None:
         """Raise `BadOrder` when the plan may cost more than the limit: each order once, and the dearest once more, in
         case the service pays a refid again when it is re-queried."""
-        ceilings = [self.ceiling(order) for order in self.orders]
+        ceilings = [self.ceiling(order.product, order.amount) for order in self.orders]
         total = sum(ceilings, max(ceilings))
         if total > self._limit:
             text = f"the plan may cost {total} MYR: each payment once, the dearest twice if a refid is paid again"
@@ -141,42 +149,35 @@ class PaymentRunner:
             self._fallen += max(Decimal(0), before - self._balance)
         return self._balance
 
-    def post(self, body: dict[str, Any], ceiling: Decimal, payment: PlannedPayment | None = None) -> Answer:
-        """Send a request that may pay up to `ceiling`, of a payment or one that must be refused. Raises `NotExercised`
-        beyond the limit, and after a refid was paid twice."""
-        if self.paid_twice:
-            raise NotExercised(self.paid_twice)
-        balances = [] if payment is None else payment.balances
-        before, is_again = self.balance(), bool(balances)
+    def post(self, payment: PlannedPayment) -> Answer:
+        """Send a payment, for the first time or again. Raises `NotExercised` beyond the limit and after a refid that
+        was paid twice, `NoAnswer`, and `Departs` for a failure of the service."""
+        if twice := [one.refid for one in self._payments or () if len(one.falls) > 1]:
+            raise NotExercised(f"{twice[0]} was paid twice, so nothing more is paid")
+        before, is_again = self.balance(), bool(payment.balances)
+        order = payment.order
+        ceiling = self.ceiling(order.product, Decimal(payment.body.get("amount") or order.amount))
         if (left := self._limit - self.spent) < ceiling:
             raise NotExercised(f"it may cost {ceiling} MYR, and {max(left, 0)} of --spend-at-most are left")
         self._reserved += ceiling
         self._session.forget()
         try:
-            answer = self._session.call("POST", "/v2/topup", body)
+            answer = self._session.call("POST", "/v2/topup", payment.body)
         finally:
-            fall = before - self.balance()
-            balances.append((before, before - fall))
-            if fall > 0 and sum(earlier > later for earlier, later in balances) > 1:
-                self.paid_twice = f"{fall} less after {body['refid']} was sent again, so nothing more is paid"
-        if fall > 0 or (self._fallen > 0 and (is_again or answer.status == 400)):
-            self._reserved += max(fall, Decimal(0)) - ceiling
+            after = self.balance()
+            payment.balances.append((before, after))
+        if before > after or (self._fallen > 0 and (is_again or answer.status == 400)):
+            self._reserved += max(before - after, Decimal(0)) - ceiling
+        if answer.status >= 500:
+            raise Departs("the status", "200 or 400", answer)
+        payment.answers.append(answer)
         return answer
 
     def make(self) -> list[PlannedPayment]:
-        """Return all planned payments, including refused and lost ones. Each is made once, sent again, and followed
-        until it is final or the wait is over."""
+        """Return all planned payments, including refused and lost ones, each followed until it is over."""
         if self._payments is None:
             self._payments = [PlannedPayment(order, self.body(order)) for order in self.orders]
-            for payment in self._payments:
-                while self._is_unanswered(payment) and len(payment.lost) < TRIES_MAX:
-                    self._session.clock.wait(POLL_S)
-                if payment.is_created:
-                    self._is_unanswered(payment)
-                    with suppress(Departs, NoAnswer, NotExercised):
-                        names = {str(row.get("status_name")) for row in self.records(payment)}
-                        self.pending_names |= set() if payment.is_final else names
-            self.follow([one for one in self._payments if one.is_created], lambda payment: payment.is_final)
+            self.follow(self._payments, lambda payment: payment.is_over)
             self._session.forget()
         return self._payments
 
@@ -195,14 +196,6 @@ class PaymentRunner:
         extras = {"extras": dict(order.extras)} if order.extras else {}
         return {name: value for name, value in (made | extras | changes).items() if value is not None}
 
-    def again(self, payment: PlannedPayment) -> Answer:
-        """Re-query a payment by sending its request. Raises `NoAnswer`, also for a failure of the service."""
-        answer = self.post(payment.body, self.ceiling(payment.order), payment)
-        if answer.status >= 500:
-            raise NoAnswer(str(answer))
-        payment.answers.append(answer)
-        return answer
-
     def records(self, payment: PlannedPayment) -> list[dict[str, Any]]:
         """Return the payment's records in the history. Raises `Departs` when it cannot be read."""
         days, order = recent_days(self._session.clock.now()), payment.order
@@ -213,22 +206,18 @@ class PaymentRunner:
         return [row for row in answer.rows() if row.get("refid") == payment.refid]
 
     def follow(self, payments: list[PlannedPayment], is_over: Callable[[PlannedPayment], bool]) -> None:
-        """Re-query payments every few seconds until they are over, or the wait is."""
-        waited_s = 0.0
-        while waited_s < self.wait_s and (left := [payment for payment in payments if not is_over(payment)]):
-            self._session.clock.wait(POLL_S)
-            waited_s += POLL_S
+        """Send payments every few seconds until they are over, or the wait is; each at least twice."""
+        for number in range(2 + int(self.wait_s / POLL_S)):
+            left = [payment for payment in payments if not is_over(payment)]
+            if left and number:
+                self._session.clock.wait(POLL_S)
             for payment in left:
-                self._is_unanswered(payment)
-
-    def _is_unanswered(self, payment: PlannedPayment) -> bool:
-        """Send a payment, for the first time or again. Return True when no answer came."""
-        try:
-            self.again(payment)
-        except (NoAnswer, NotExercised) as error:
-            payment.lost.append(str(error))
-            return isinstance(error, NoAnswer)
-        return False
+                try:
+                    self.post(payment)
+                    if not payment.is_final and not self.pending_names:
+                        self.pending_names = {str(row.get("status_name")) for row in self.records(payment)}
+                except (Departs, NoAnswer, NotExercised) as error:
+                    payment.lost.append(str(error))
 
 
 def balance_of(answer: Answer) -> Decimal:

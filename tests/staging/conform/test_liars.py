@@ -40,7 +40,7 @@ LIARS: dict[str, tuple[Liar, set[str]]] = {
     "a frozen wallet, all refused": (Liar(is_frozen=True, refuses=True), {"pay-created"}),
     "pays from the third POST": (Liar(pays="later", status="Accepted"), {"pay-idempotent"}),
     "a balance that cannot be read midway": (Liar(deaf_from=2), {"pay-wallet", "pay-history", "pay-created"}),
-    "no balance after the second POST": (Liar(deaf_from=4, status="Accepted"), {"pay-idempotent"}),
+    "no balance after the fourth POST": (Liar(deaf_from=7, status="Accepted"), {"pay-idempotent"}),
     "a lost answer": (Liar(lost=frozenset({1})), {"pay-idempotent"}),
     "lost answers, at no cost": (Liar(cost=0, lost=frozenset({1, 2, 3})), {"pay-idempotent"}),
     "no answer at all": (Liar(lost=frozenset(range(1, 100))), {"pay-created", "pay-idempotent"}),
@@ -108,9 +108,7 @@ def test_the_truth_never_exceeds_the_limit(limit: str, liar: Liar) -> None:
         assert Decimal(made.spent) >= liar.taken
 
 
-@pytest.mark.parametrize(
-    ("price", "factor"), [("-50", ""), ("", "-0.5"), ("NaN", ""), ("x", ""), ("", "Infinity"), ("-0.0001", "")]
-)
+@pytest.mark.parametrize(("price", "factor"), [("NaN", ""), ("x", ""), ("", "Infinity")])
 def test_an_invalid_price_is_refused(price: str, factor: str) -> None:
     with running({}) as client:
         run = run_of(client, damage=Liar(price=price, factor=factor))
@@ -118,13 +116,15 @@ def test_an_invalid_price_is_refused(price: str, factor: str) -> None:
             PaymentRunner(run.session, (RELOAD,), Decimal(100), run.products, 0).check_plan()
 
 
-@pytest.mark.parametrize(("price", "most"), [("0.0001", "10.01"), ("0", "10.01"), ("1", "10.01"), ("4", "40.01")])
+@pytest.mark.parametrize(
+    ("price", "most"), [("0.0001", "10.01"), ("0", "10.01"), ("-50", "10.01"), ("1", "10.01"), ("4", "40.01")]
+)
 def test_a_catalog_never_makes_a_ceiling_less_than_what_is_sent(price: str, most: str) -> None:
     pricing: dict[str, Any] = {"discount": {"type": "fixed"}, "unit_price": "-9.99"}
     products = {"RELOAD": {"denomination_unit_price": price, "pricing": pricing}}
     with running({}) as client:
         runner = PaymentRunner(run_of(client).session, (RELOAD,), Decimal(100), products, 0)
-    assert runner.ceiling(RELOAD) == Decimal(most)
+    assert runner.ceiling("RELOAD", Decimal(10)) == Decimal(most)
 
 
 @pytest.mark.parametrize(("path", "check"), [(DISPUTE, "dispute"), (VOID, "void")])
