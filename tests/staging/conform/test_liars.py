@@ -82,6 +82,13 @@ def test_a_liar_takes_no_more_than_is_allowed_and_is_named(lie: str, limit: str)
     assert Decimal(made.spent) >= (0 if liar.is_frozen else liar.taken if liar.deaf_from > 100 else 0)
 
 
+def test_nothing_more_is_paid_after_a_refid_was_paid_twice() -> None:
+    liar, made = told(LIARS["pays every POST, and says so"][0], "1000")
+    once = sum(order.amount for order in (RELOAD, RELOAD, BILL))
+    assert liar.taken == once + RELOAD.amount
+    assert any("was paid twice, so nothing more is paid" in result.why for result in made.of("not exercised"))
+
+
 @pytest.mark.slow
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
