@@ -120,7 +120,7 @@ def authenticate(call: ApiCall, endpoint: ApiEndpoint, claim: Claim | Bearer, fa
         return _accept_bearer(call, endpoint, claim, fault)
     assert isinstance(claim, Claim)
     exchange = call.exchange
-    refusal = _judged(call, claim) if call.request.verdict is None else call.request.verdict.refusal
+    refusal = _judged(call, claim) if call.request.verdict is None else call.request.verdict()
     if refusal is not None:
         return deny(call, endpoint, refusal)
     assert call.named is not None, "who claims something names a key that is known"

@@ -88,8 +88,8 @@ class ClientConnection(Protocol):
 class ApiRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An incoming request. Header names are in lower case; `by_name` has the last of repeated headers. `client` is the
     socket's address. `body` is None when it must be awaited from `receive`, the ASGI callable. `target` and `replay_of`
-    are as in `Exchange`. `verdict` is the tape's, on a signature that cannot be verified again. `recorded` is the
-    record of a request that is already on a tape, which has the `scheme`."""
+    are as in `Exchange`. `verdict` returns the tape's refusal of a signature that cannot be verified again, None if it
+    was valid. `recorded` is the record of a request that is already on a tape, which has the `scheme`."""
 
     method: str
     query: bytes
@@ -100,7 +100,7 @@ class ApiRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     receive: Receive | None = None
     target: bytes = b""
     replay_of: int = 0
-    verdict: "SignatureVerdict | None" = None
+    verdict: Callable[[], Denied | None] | None = None
     recorded: Exchange | None = None
     scheme: str = ""
     source: "ClientConnection | None" = None
@@ -108,12 +108,6 @@ class ApiRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 # A reply as the server sends it: status, header lines with line ends, body, ending.
 EncodedReply = tuple[int, bytes, bytes, Ending | None]
-
-
-class SignatureVerdict(msgspec.Struct, frozen=True, gc=False):
-    """The recorded result of a signature check that cannot be repeated: its refusal, or None if it was valid."""
-
-    refusal: Denied | None
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False):

@@ -139,7 +139,7 @@ class Pipeline:
 
     async def _run_steps(self, call: ApiCall) -> Reply:
         """Run the steps of every call, in order. Each returns the reply that ends the call, or None to continue."""
-        reply = self._admit(call) or self._find_endpoint(call) or check_head(call)
+        reply = self.admit(call) or self.find_endpoint(call) or check_head(call)
         if reply is None:
             reply = (
                 (await await_body(call) if call.fault or call.request.body is None else None)
@@ -152,7 +152,7 @@ class Pipeline:
             note_ignored_members(call)
         return reply if call.fault is None else await with_failures(call, reply)
 
-    def _admit(self, call: ApiCall) -> Reply | None:
+    def admit(self, call: ApiCall) -> Reply | None:
         """Refuse a request to a closed sandbox, or above the rate limit of its address, which counts it (SPEC 8)."""
         sandbox = call.sandbox
         if sandbox.is_closed:
@@ -164,7 +164,8 @@ class Pipeline:
         self._note_deprecation(call)
         return refusal
 
-    def _find_endpoint(self, call: ApiCall) -> Reply | None:
+    def find_endpoint(self, call: ApiCall) -> Reply | None:
+        """Find the endpoint of a call, unless its path or method is refused."""
         exchange, paths = call.exchange, self._paths
         methods = paths.exact.get(exchange.path)
         if methods is None:

@@ -8,8 +8,8 @@ import msgspec
 
 from simulator.api import refusals
 from simulator.api.authentication import UNREAD_REFUSALS, Refuse
-from simulator.api.call import ApiCall, ApiRequest, BodyTooLarge, EncodedReply, Reply, SignatureVerdict
-from simulator.api.pipeline import Pipeline
+from simulator.api.call import ApiCall, ApiRequest, BodyTooLarge, EncodedReply, Reply
+from simulator.api.pipeline import Pipeline, check_head
 from simulator.api.routes import routes
 from simulator.auth.signature import Denied
 from simulator.persistence.tape.entries import Resumption
@@ -48,10 +48,11 @@ class RequestReplayer:
         url_sandbox: LiveSandbox | None = None,
         *,
         is_masked: bool = False,
+        has_begun: bool = False,
     ) -> Coroutine[Any, Any, EncodedReply]:
         """Answer a recorded request. An awaited body arrives, or fails as recorded, when `wait` ends. `url_sandbox` is
         the sandbox that recorded the request, if a different one. With `is_masked`, the record has the verdict on the
-        signature."""
+        signature. `has_begun` when the tape has the beginning of the request apart from its answer."""
 
         async def receive() -> dict[str, Any]:
             match await wait():
@@ -74,7 +75,7 @@ class RequestReplayer:
             receive=receive,
             target=recorded.target,
             replay_of=recorded.replay_of,
-            verdict=_verdict(recorded) if is_masked else None,
+            verdict=partial(_verdict, recorded) if is_masked or _has_failed_anonymous(recorded) else None,
             recorded=recorded,
             scheme=recorded.scheme,
         )
@@ -84,7 +85,16 @@ class RequestReplayer:
             refusal = partial(refusals.unknown_sandbox, named)
         elif recorded.error in UNREAD_REFUSALS:
             refusal = partial(_refuse_as_before, recorded)
+        elif recorded.is_awaited and not has_begun and _has_failed_anonymous(recorded):
+            refusal = partial(self._fail_unread, recorded)
         return self._pipeline.answer(sandbox, recorded.path, request, recorded.prefix, url_sandbox, refusal)
+
+    def _fail_unread(self, recorded: Exchange, call: ApiCall) -> Reply:
+        """Fail a request before its body is read, after the steps that count it and the fault that it met."""
+        pipeline = self._pipeline
+        if not pipeline.admit(call) and recorded.fault and not pipeline.find_endpoint(call):
+            check_head(call)
+        raise FailedAsRecorded
 
     async def resend(
         self, sandbox: LiveSandbox, recorded_by: LiveSandbox, recorded: Exchange, headers: list[tuple[bytes, bytes]]
@@ -118,10 +128,15 @@ def _handle_as_recorded(handle: Callable[[ApiCall], Reply], call: ApiCall) -> Re
     raise FailedAsRecorded
 
 
-def _verdict(recorded: Exchange) -> SignatureVerdict:
-    if recorded.error not in BY_SECRET:
-        return SignatureVerdict(None)
-    return SignatureVerdict(Denied(recorded.error, recorded.diagnosis, recorded.told))
+def _has_failed_anonymous(recorded: Exchange) -> bool:
+    """Return whether a request failed before its caller was authenticated, and so before its nonce was spent."""
+    return recorded.error == UNEXPECTED and not recorded.reseller
+
+
+def _verdict(recorded: Exchange) -> Denied | None:
+    if _has_failed_anonymous(recorded):
+        raise FailedAsRecorded
+    return Denied(recorded.error, recorded.diagnosis, recorded.told) if recorded.error in BY_SECRET else None
 
 
 def _refuse_as_before(recorded: Exchange, call: ApiCall) -> Reply:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simulator.api import payment_endpoints
+from simulator.api import authentication, payment_endpoints, pipeline
 from simulator.persistence.maintenance import check
 from tests.support.client import Client
 from tests.support.data_folders import killed, serving, told
@@ -18,6 +18,10 @@ BODY = {"refid": "failed", "product": "RELOAD", "account": "0123456789", "amount
 
 def fails(*_: Any, **__: Any) -> None:
     raise KeyError("a mistake")
+
+
+async def comes_at_once() -> None:
+    return None
 
 
 async def fails_at_the_body() -> None:
@@ -38,8 +42,33 @@ def while_it_waited(client: Client, monkeypatch: pytest.MonkeyPatch) -> int:
     return client.run(client.acall("POST", "/v2/topup", BODY, before_body=fails_at_the_body)).status
 
 
+def at_its_admission(client: Client, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr(pipeline, "CountRequest", fails)
+    return client.run(client.acall("POST", "/v2/topup", BODY, before_body=comes_at_once)).status
+
+
+def at_the_check_of_its_headers(client: Client, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr(authentication, "check_headers", fails)
+    return client.run(client.acall("POST", "/v2/topup", BODY, before_body=comes_at_once)).status
+
+
+def at_the_check_of_its_signature(client: Client, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr(authentication, "verify", fails)
+    return client.call("GET", "/v2/balance").status
+
+
+MISTAKES = (
+    before_it_changed_anything,
+    after_it_paid,
+    while_it_waited,
+    at_its_admission,
+    at_the_check_of_its_headers,
+    at_the_check_of_its_signature,
+)
+
+
 @pytest.mark.parametrize("is_delayed", [False, True])
-@pytest.mark.parametrize("mistake", [before_it_changed_anything, after_it_paid, while_it_waited])
+@pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_folder_opens_after_a_request_that_waited_failed_unexpectedly(
     mistake: Callable[[Client, pytest.MonkeyPatch], int],
     is_delayed: bool,

@@ -156,14 +156,15 @@ class Player:
             return Difference(self.place, _called(recorded), "answered at once", "waits")
         return self._compare(recorded)
 
-    def _begin(self, recorded: Exchange) -> Answering:
+    def _begin(self, recorded: Exchange, *, has_begun: bool = False) -> Answering:
         assert recorded.wall is not None, "the pipeline reads the wall clock"
         self.clock.stand_at(recorded.at, recorded.wall)
         recorder = None
         if recorded.owner:
             recorder = self._elsewhere = self._elsewhere or self._make_elsewhere()
             recorder.journal.last_n = recorded.n - 1
-        return self._replayer(self.live, recorded, _wait, recorder, is_masked=self.live.beginning.spec.is_masked)
+        is_masked = self.live.beginning.spec.is_masked
+        return self._replayer(self.live, recorded, _wait, recorder, is_masked=is_masked, has_begun=has_begun)
 
     @staticmethod
     def _ends(answering: Answering, how: Resumption | None = None) -> bool:
@@ -195,7 +196,7 @@ class Player:
 
     def _request_began(self, entry: RequestBegan) -> Difference | None:
         recorded = _exchange(entry.exchange)
-        answering = self._begin(recorded)
+        answering = self._begin(recorded, has_begun=True)
         if self._ends(answering):
             return Difference(self.place, _called(recorded), "waits", "answered at once")
         self._waiting[id(entry.exchange)] = answering, recorded
