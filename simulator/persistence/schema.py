@@ -54,12 +54,11 @@ PART_SUM: Final = "checksum(name, data)"
 
 def checksum(*values: object) -> int:
     """Return the checksum of the columns of a row, which SQL calls by this name."""
-    found = 0
-    for value in values:
-        if not isinstance(value, bytes):
-            value = (f"'{value}'" if isinstance(value, str) else repr(value)).encode()
-        found = zlib.crc32(value, found)
-    return found
+    return zlib.crc32(b"".join([value if isinstance(value, bytes) else _written(value) for value in values]))
+
+
+def _written(value: object) -> bytes:
+    return f"'{value}'".encode() if isinstance(value, str) else b"%a" % (value,)
 
 
 def entry_keys(life: int, first: int = 1, last: int = LAST_ENTRY) -> tuple[int, int]:

@@ -66,6 +66,7 @@ class Store:
         self._failure: StoreError | None = None
         self._given_up: StoreError | None = None
         self._is_closed = False
+        self._has_garbage = True  # until a sweep finds none
         self._connections: list[sqlite3.Connection] = []
         make_folder(self.folder)
         self._ownership = Ownership(self.folder)
@@ -205,12 +206,16 @@ class Store:
             self._db.execute("BEGIN IMMEDIATE")
             for statement, rows in groupby(batch, itemgetter(0)):
                 self._db.executemany(statement, [values for _, values in rows])
-            self._sweep()
+                self._has_garbage |= "garbage" in statement
+            if self._has_garbage:
+                self._sweep()
 
     def _sweep(self) -> None:
         """Remove some garbage rows."""
         row = self._db.execute("SELECT kind, first, last FROM garbage WHERE is_due LIMIT 1").fetchone()
-        if row is not None:
+        if row is None:
+            self._has_garbage = False
+        else:
             kind, first, last = row
             rows = f"SELECT id FROM {kind} WHERE id BETWEEN ? AND ? LIMIT ?"
             removed = self._db.execute(f"DELETE FROM {kind} WHERE id IN ({rows})", (first, last, _SWEPT_ROWS[kind]))
