@@ -52,21 +52,10 @@ AS_FORM = [
     (urlencode(ORDER).encode(), php(ORDER)),
     (urlencode(SHORT).encode(), small(SHORT)),
     (urlencode(ORDER, quote_via=quote).encode(), json.dumps(ORDER).encode()),
-    (b"refid=1&extras%5Bref2%5D=x+y&extras%5Bic%5D=9", b'{"refid":"1","extras":{"ref2":"x y","ic":"9"}}'),
     (urlencode(SHORT).encode(), small(SHORT | {"amount": "10"})),
     (urlencode(SHORT | {"amount": "10.50"}).encode(), small(SHORT | {"amount": "10.50"})),
     (urlencode(SHORT | {"amount": 10.5}).encode(), small(SHORT | {"amount": 10.5})),
-    (parts_of(ORDER), FLAT),
-    (parts_of(ORDER), php(ORDER)),
-    (b"refid=1&extras.ref2=x&extras.ic=9", b'{"refid":"1","extras":{"ref2":"x","ic":"9"}}'),
-    *((b"refid=1&" + "&".join(f"e{sign}={each}" for each in "ab").encode(), b'{"refid": "1", "e": ["a", "b"]}')
-      for sign in ("", "[]", "%5B%5D")),
-    (b"refid=1&e[0]=a&e[1]=b&n=true", b'{"refid":"1","e":["a","b"],"n":true}'),
     (b"enabled=True", b'{"enabled": true}'),
-    (b"enabled=1", b'{"enabled":true}'),
-    (b"refid=a&remarks=", b'{"refid": "a", "remarks": null}'),
-    *((form.encode(), json.dumps(SHORT).encode()) for form in (
-        quote(json.dumps(SHORT)), quote(json.dumps(SHORT)) + "=", "data=" + quote(json.dumps(SHORT)))),
 ]  # fmt: skip
 COMPRESSED = [(gzip.compress(FLAT, mtime=0), FLAT), (zlib.compress(FLAT), FLAT), (zlib.compress(FLAT)[2:-4], FLAT)]
 CURLY = TIGHT.replace("'q'", "\u2019")
@@ -88,7 +77,6 @@ LOST = [
     (TIGHT.replace("\u00e9", "??").encode(), FLAT),
 ]  # fmt: skip
 NET, GSON = escaped("<>&'+\u00e9"), escaped("<>&'=", is_upper=False)
-QUOTED = SHORT | {"remarks": 'say "hi" \\ x'}
 LINE = SHORT | {"remarks": "a\u2028b"}
 SMILE = SHORT | {"remarks": "\U0001f600 ok"}
 ENCODERS = [
@@ -101,14 +89,10 @@ ENCODERS = [
     (small(LINE).replace(b"\\u2028", "\u2028".encode()), small(LINE)),
     (small(SMILE), json.dumps(SMILE, ensure_ascii=False).encode()),
     (json.dumps(SMILE, ensure_ascii=False).encode(), small(SMILE)),
-    (small(QUOTED), small(QUOTED).replace(b'\\"', b"\\u0022")),
-    (small(SHORT), json.dumps(SHORT, indent=2, separators=(",", " : ")).encode()),
-    (small(SHORT), json.dumps(SHORT, indent=4, separators=(",", ":  ")).replace("\n", "\r\n").encode()),
 ]  # fmt: skip
 FORMS = [
     (FLAT, normalize("NFD", TIGHT).encode()),
     (normalize("NFD", TIGHT).encode(), FLAT),
-    (json.dumps(ORDER).encode(), json.dumps(ORDER | {"remarks": normalize("NFD", ORDER["remarks"])}).encode()),
 ]
 NOT_SENT = [
     *((small(SHORT), small(signed)) for signed in (
@@ -116,12 +100,10 @@ NOT_SENT = [
         picked(SHORT, "refid") | {"remarks": None} | SHORT, SHORT | {"remarks": None, "extras": None},
         SHORT | {"extras": None, "remarks": None}, SHORT | {"remarks": "", "extras": None})),
     (json.dumps(SHORT).encode(), json.dumps(SHORT | {"remarks": None}).encode()),
-    (small(SHORT | {"extras": {"ref2": "1"}}), small(SHORT | {"extras": {"ref2": "1", "ic_number": None}})),
 ]  # fmt: skip
 NOT_SIGNED = [
     (small(SHORT | {"remarks": None}), small(SHORT)),
     (small(SHORT | {"extras": {}, "remarks": ""}), small(SHORT)),
-    (small(SHORT | {"extras": {"ref2": None, "a": "b"}}), small(SHORT | {"extras": {"a": "b"}})),
 ]
 LARGE = NESTED | {"remarks": "x"}
 ORDERS = [
@@ -129,12 +111,10 @@ ORDERS = [
     (small(ORDER), small(picked(ORDER, "product", "refid", "amount", "remarks", "account"))),
     (json.dumps(SHORT).encode(), json.dumps(picked(SHORT, "product", "amount", "account", "refid")).encode()),
     (small(LARGE), small(picked(LARGE, "extras", "refid", "amount", "remarks", "product", "account"))),
-    (small(NESTED), small(SHORT | {"extras": picked(NESTED["extras"], "ic_number", "ref2")})),
 ]
 VALUES_OF_BODY = [
     (b"null", b'""'), (b'""', b"null"), (b"{}", b"[]"), (b"1", b"true"), (b'"true"', b"true"), (b"10", b"1E+1"),
-    (b'"10.00"', b"10"), (b"10.1", b"10.100000381469727"), (b'"0123456789"', b"123456789"), (b'"x"', b'["x"]'),
-    (b'"123"', b'"0123"'), (b'"a\\nb"', b'"a\\r\\nb"'),
+    (b'"10.00"', b"10"), (b'"0123456789"', b"123456789"),
 ]  # fmt: skip
 PRINTED = [
     "{" + ", ".join(f"{name}={value}" for name, value in SHORT.items()) + "}",
@@ -289,7 +269,7 @@ def test_the_optional_fields_match_the_contract() -> None:
 HOSTILE = [
     Request(body=small({f"n{at}": at for at in range(600)})),
     Request(body=small([{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6}] * 150)),
-    Request(body=small({f"n{at}": {"a": 1, "b": "x", "c": None, "d": 4} for at in range(12)})),
+    Request(body=small({f"n{at}": "x" * 100 for at in range(12)})),
     Request(body=b'{"n":' + b"9" * 6000 + b',"m":1e400,"x":0.' + b"1" * 900 + b"}"),
     Request(body=small({"remarks": "\u00e9<&'" * 900})),
     Request("GET", "/v2/transactions", "&".join(f"k{at}=[{at},b]" for at in range(400)), b""),

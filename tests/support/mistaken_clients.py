@@ -260,7 +260,6 @@ CLIENTS: tuple[Mistaken, ...] = (
     mistaken("body-object-printed", hashed=lambda _: sha256(b"[object Object]")),
     mistaken("body-line-end", Request(body=b'{"a":1}\r\n'), hashed=lambda body: sha256(body[:-2])),
     mistaken("body-sorted", hashed=body_as(lambda value: json.dumps(value, sort_keys=True))),
-    mistaken("body-numbers-rewritten", Request(body=b'{"a":{"b":10}}'), hashed=lambda _: sha256(b'{"a":{"b":10.0}}')),
     *(
         mistaken("body-numbers-rewritten", Request(body=sent), hashed=lambda _, text=text: sha256(text))
         for sent, text in (
@@ -395,7 +394,6 @@ CLIENTS: tuple[Mistaken, ...] = (
             ("body-absent-members", Request(body=PLAIN[:-1] + b',"remarks":null}'), PLAIN),
             ("body-member-not-sent", Request(body=PLAIN), PLAIN[:-1] + b',"remarks":null}'),
             ("body-member-not-sent", Request(body=PLAIN), b'{"refid":"r/1","account":null' + PLAIN[14:]),
-            ("body-member-not-sent", Request(body=b'{"a":1,"b":2}'), b'{"a":1,"extras":null,"b":2,"remarks":null}'),
             ("body-member-added", Request(body=PLAIN[:-1] + b',"version":7}'), PLAIN),
             ("body-reordered", Request(body=PLAIN), b'{"product":"RELOAD","refid":"r/1","amount":10}'),
             ("body-in-base64", Request(body=b64encode(PLAIN)), PLAIN),

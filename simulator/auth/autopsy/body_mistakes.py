@@ -9,7 +9,7 @@ from base64 import b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from html import escape
-from itertools import islice, product
+from itertools import product
 from typing import Any
 from unicodedata import normalize
 from urllib.parse import quote, quote_plus
@@ -127,14 +127,6 @@ def _escaped_for_html(facts: Facts) -> Iterator[bytes]:
     yield from (made.encode("utf-8", "replace") for made in (escape(text, quote=False), escape(text)) if made != text)
 
 
-def _normalized(body: bytes) -> Iterator[tuple[bytes, str]]:
-    plain = json_texts.unescaped(body)
-    for form in ("NFD", "NFC", "NFKC"):
-        other = normalize(form, plain)
-        for spelt in json_texts.spellings(other.encode("utf-8", "replace")) if other != plain else ():
-            yield from ((layout(spelt), form) for layout in json_texts.usual_layouts(body))
-
-
 def _json_of_form(facts: Facts) -> Iterator[bytes]:
     is_form = 0 < len(facts.body) <= facts.json_bytes_max and facts.body.lstrip()[:1] not in (b"{", b"[")
     return json_texts.objects_of_form(facts.body) if is_form else iter(())
@@ -166,12 +158,10 @@ def _charsets_sent(facts: Facts) -> Iterator[tuple[bytes, str]]:
 
 
 def _lost_letters(facts: Facts) -> Iterator[bytes]:
-    """Yield the body with the same letter at every place where one was lost, then at one of the first places."""
+    """Yield the body with the same letter at every place where one was lost."""
     text = facts.body.decode("utf-8", "replace") if len(facts.body) <= facts.json_bytes_max else ""
     for sign in _LOST:
         yield from (re.sub(sign, letter, text).encode() for letter in (_LETTERS if re.search(sign, text) else ()))
-        for start, end in [found.span() for found in islice(re.finditer(sign, text), 4)]:
-            yield from ((text[:start] + letter + text[end:]).encode() for letter in _LETTERS)
 
 
 def _unpacked(facts: Facts) -> Iterator[tuple[bytes, str]]:
@@ -283,7 +273,8 @@ MISTAKES = (
         ("body-absent-members", "members without a value were sent, and not signed", _ONCE,
          _of_members(json_texts.without_absent)),
         ("body-normalized", "the letters of the body are signed in another form of Unicode ({})", _ONCE,
-         _of_json(_normalized)),
+         _short(lambda r: ((normalize(form, r.body.decode("utf-8", "replace")).encode("utf-8", "replace"), form)
+                           for form in ("NFD", "NFC", "NFKC")))),
         ("body-sorted", "the members of the body were sorted for signing", _ONCE,
          _of_json(_sorted)),
         ("body-reordered", "the members of the body were signed in another order", _ONCE,

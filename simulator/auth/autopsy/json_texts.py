@@ -1,14 +1,13 @@
 """A JSON text as other encoders write it: laid out otherwise, with other escapes, with members in another order, absent
 or written otherwise; and as a form.
 
-It works on the text that was sent, so that what a client does not write otherwise stays to the character.
+It works on the text that was sent, so that what a client does not write otherwise stays to the character. Members of
+inner objects stay as they are.
 """
 
 import json
 import re
-import struct
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from decimal import Decimal
 from itertools import combinations, permutations, product
 from typing import Any
@@ -23,27 +22,18 @@ Members = dict[str, bytes]
 """The members of an object, each with its JSON text."""
 
 _TIGHT, _WIDE = -1, 0  # as `msgspec.json.format` knows them; others are indented by so many blanks
-_PERMUTED_MAX, _ADDED_MAX, _DIGITS_MAX = 6, 3, 16
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
+_PERMUTED_MAX, _ADDED_MAX = 6, 3
+_LITERAL = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d+)?|true|false|null", re.IGNORECASE)
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[,:]')
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([^u]))")
-_SIGN = re.compile(r"\\.|[^\x20-\x7e]|[<>&'+=/`\x7f]")
-_EXTRAS = ("subproduct_code", "ic_number", "biller_code", "ref2")  # in a payment
 _ABSENT = (b"null", b'""', b"{}", b"[]", b"0", b"false", b"0.0")
-_NET, _HEX = "<>&'+\"`\x7f", "<>&'\""
-# For each encoder, the characters that it escapes: which signs of ASCII (a quote stands for `\"`), whether all others,
-# in capitals, and slashes.
+_OTHERS = r"[^\x20-\x7e]"
+# For each encoder, the characters that it escapes, and whether in capitals.
 _ENCODERS = (
-    ("", True, False, False), ("", False, False, False), ("", True, False, True), ("", False, False, True),  # PHP
-    ("<>&\u2028\u2029", False, False, False), ("<>&'=\u2028\u2029", False, False, False),  # Go and Rails; Gson
-    (_NET, True, True, False), (_NET, False, True, False),  # System.Text.Json
-    (_HEX, False, False, False), ("<>&'", False, False, False), (_HEX, True, False, False),  # Newtonsoft
-    ("<>&", True, False, False), ("<>&'=", True, False, False), ("", True, True, False),  # Jackson
-    (_HEX, True, True, True), (_HEX, False, True, True), ("", True, True, True),  # PHP with JSON_HEX_*
+    (_OTHERS, False), ("", False), (f"{_OTHERS}|/", False), ("/", False),  # Python, JavaScript, PHP
+    ("[<>&\u2028\u2029]", False), ("[<>&'=\u2028\u2029]", False),  # Go and Rails; Gson
+    (f"{_OTHERS}|[<>&'+`]", True), ("[<>&']", False), (_OTHERS, True),  # System.Text.Json, Newtonsoft, Jackson
 )  # fmt: skip
-
-_PART = re.compile(rb'name="([^"]*)"[^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n(.*?)\r\n--', re.DOTALL)
-_INNER = re.compile(r"([^\[\].]+)(?:\[([^\[\]]*)\]|\.(\w+))")
 
 
 def members_of(text: bytes) -> Members:
@@ -68,13 +58,9 @@ def _indented(blanks: int) -> Callable[[bytes], bytes]:
     return lambda text: msgspec.json.format(text, indent=blanks)
 
 
-def _separated(comma: bytes, colon: bytes, blanks: int = _TIGHT) -> Callable[[bytes], bytes]:
+def _separated(comma: bytes, colon: bytes) -> Callable[[bytes], bytes]:
     signs = {b",": comma, b":": colon}
-    return lambda text: _TOKEN.sub(lambda found: signs.get(found[0], found[0]), _indented(blanks)(text))
-
-
-def _of_windows(layout: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
-    return lambda text: layout(text).replace(b"\n", b"\r\n")
+    return lambda text: _TOKEN.sub(lambda found: signs.get(found[0], found[0]), _indented(_TIGHT)(text))
 
 
 def _tabbed(text: bytes) -> bytes:
@@ -82,13 +68,8 @@ def _tabbed(text: bytes) -> bytes:
     return re.sub(rb"^ +", lambda found: b"\t" * len(found[0]), single, flags=re.MULTILINE)
 
 
-_LAYOUTS: tuple[Callable[[bytes], bytes], ...] = (
-    *map(_indented, (_TIGHT, _WIDE, 2, 4)),
-    _tabbed, _separated(b", ", b":"), _separated(b",", b": "),
-    *map(_indented, (3, 1)),
-    _separated(b",", b" :", 2),  # Jackson
-    _of_windows(_separated(b",", b": ", 4)), _of_windows(_indented(2)),  # PowerShell, .NET
-)  # fmt: skip
+_LAYOUTS = (*map(_indented, (_TIGHT, _WIDE, 2, 4)), _tabbed, _separated(b", ", b":"), _separated(b",", b": "),
+            *map(_indented, (3, 1)))  # fmt: skip
 
 
 def usual_layouts(body: bytes) -> list[Callable[[bytes], bytes]]:
@@ -111,28 +92,21 @@ def unescaped(text: bytes) -> str:
     return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # joins halves of pairs
 
 
-def _escaped(plain: str, signs: str, ascii_only: bool, is_upper: bool, has_slashes: bool) -> bytes:
+def _escaped(plain: str, escaped: str, is_upper: bool) -> bytes:
     """Return a text without escapes as an encoder writes it."""
 
     def spelt(found: re.Match[str]) -> str:
-        sign = found[0]
-        if sign == "/":
-            return "\\/" if has_slashes else sign
-        character = sign[1] if sign == '\\"' else sign
-        if len(character) > 1 or not (character in signs or (ascii_only and not sign.isascii())):
-            return sign
-        units = character.encode("utf-16-be", "surrogatepass").hex()
-        units = units.upper() if is_upper else units
-        return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+        units = found[0].encode("utf-16-be", "surrogatepass").hex()
+        return "\\/" if found[0] == "/" else re.sub("(.{4})", r"\\u\1", units.upper() if is_upper else units)
 
-    return _SIGN.sub(spelt, plain).encode("utf-8", "replace")
+    return re.sub(escaped, spelt, plain).encode("utf-8", "replace")
 
 
 def spellings(text: bytes) -> Iterator[bytes]:
     """Yield a JSON text as each encoder escapes it: as it was sent first."""
     yield text
     plain = unescaped(text)
-    yield from (_escaped(plain, *encoder) for encoder in (_ENCODERS if _SIGN.search(plain) else ()))
+    yield from (_escaped(plain, *encoder) for encoder in _ENCODERS)
 
 
 def encodings(text: bytes) -> Iterator[bytes]:
@@ -151,31 +125,19 @@ def in_order(text: bytes) -> bytes:
 
 
 def reordered(members: Members) -> Iterator[bytes]:
-    """Yield an object with its members in the opposite order, then in each if they are few; and the same of the objects
-    in it."""
+    """Yield an object with its members in the opposite order, then in each if they are few."""
     yield object_of(list(members.items())[::-1])
-    for name, inner in _objects(members):
-        yield from (object_of((members | {name: made}).items()) for made in reordered(inner))
     if 1 < len(members) <= _PERMUTED_MAX:
         yield from map(object_of, permutations(members.items()))
-
-
-def _objects(members: Members) -> Iterator[tuple[str, Members]]:
-    yield from ((name, inner) for name, raw in members.items() if (inner := members_of(raw)))
 
 
 def without_absent(members: Members) -> Iterator[bytes]:
     """Yield an object without the members that have no value: the nulls, those and empty ones, all that count as
     false."""
-
-    def pruned(raw: bytes, absent: tuple[bytes, ...]) -> bytes:
-        inner = members_of(raw)
-        return object_of((name, each) for name, each in inner.items() if each not in absent) if inner else raw
-
     for absent in ((b"null",), (b"null", b'""'), (b"null", b"{}", b"[]"), _ABSENT):
-        kept = {name: pruned(raw, absent) for name, raw in members.items() if raw not in absent}
-        if kept != members:
-            yield object_of(kept.items())
+        kept = [(name, raw) for name, raw in members.items() if raw not in absent]
+        if len(kept) < len(members):
+            yield object_of(kept)
 
 
 def without_some(members: Members) -> Iterator[tuple[bytes, str]]:
@@ -196,29 +158,16 @@ def with_absent(members: Members, names: tuple[str, ...]) -> Iterator[tuple[byte
             for at in range(len(items), -1, -1):
                 more = zip(added, values, strict=True)
                 yield object_of([*items[:at], *more, *items[at:]]), " and ".join(added)
-    for (first, other), added in product(combinations(range(len(items) + 1), 2), permutations(names, 2)):
-        apart = [*items[:first], (added[0], b"null"), *items[first:other], (added[1], b"null"), *items[other:]]
-        yield object_of(apart), " and ".join(added)
-    for outer, inner in _objects(members) if not set(names) & set(_EXTRAS) else ():
-        for made, shown in with_absent(inner, _EXTRAS):
-            yield object_of((members | {outer: made}).items()), shown
 
 
 def revalued(members: Members) -> Iterator[tuple[bytes, str]]:
     """Yield an object whose values are written otherwise: all of a kind, then each alone."""
     for pattern, made in _REWRITES:
-        changed = {name: _rewritten(raw, pattern, made) for name, raw in members.items()}
-        different = [name for name in members if changed[name] != members[name]]
-        for names in [different, *([name] for name in different if len(different) > 1)] if different else ():
-            shown = next((changed[name] for name in names if not members_of(changed[name])), b"others").decode()
-            yield object_of((members | {name: changed[name] for name in names}).items()), one_line(shortened(shown, 40))
-
-
-def _rewritten(raw: bytes, pattern: re.Pattern[str], made: Rewrite) -> bytes:
-    if inner := members_of(raw):
-        return object_of((name, _rewritten(each, pattern, made)) for name, each in inner.items())
-    text = raw.decode()
-    return pattern.sub(made, text).encode() if pattern.fullmatch(text) else raw
+        texts = {name: text for name, raw in members.items() if pattern.fullmatch(text := raw.decode())}
+        changed = {name: raw for name, text in texts.items() if (raw := pattern.sub(made, text)) != text}
+        for names in [[*changed], *([name] for name in changed if len(changed) > 1)] if changed else ():
+            new = {name: changed[name].encode() for name in names}
+            yield object_of((members | new).items()), one_line(shortened(changed[names[0]], 40))
 
 
 _N = r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?"
@@ -228,29 +177,23 @@ _REWRITES: tuple[tuple[re.Pattern[str], Rewrite], ...] = tuple((re.compile(patte
     (_N, lambda found: f"{Decimal(found[0]):.2f}"), (f'"({_N}|true|false|null)"', r"\1"),
     ("null", '""'), ('""', "null"), ("{}", "[]"), (r"\[\]", "{}"), ("1", "true"), ("0", "false"), ("true", "1"),
     (_N, lambda found: str(Decimal(found[0]).normalize())),  # Java's stripTrailingZeros
-    (_N, lambda found: f"{float(found[0]):.17g}"),  # PHP's serialize_precision of 17
-    (_N, lambda found: repr(struct.unpack("f", struct.pack("f", float(found[0])))[0])),
     (_N, lambda found: f'"{Decimal(found[0]):.2f}"'), (r'^"\s*(.*?)\s*"$', r'"\1"'),
     (r'"[^"\\]*"', lambda found: found[0].upper()), (r'"[^"\\]*"', lambda found: found[0].lower()),
-    ('"0*([1-9][0-9]*)"', r"\1"), ('"0+([1-9][0-9]*)"', r'"\1"'), ('"([1-9][0-9]*)"', r'"0\1"'),
-    (r'"(.*)"', lambda found: found[0].replace("\\n", "\\r\\n")),
-    (r'"(.*)"', lambda found: found[0].replace("\\r\\n", "\\n")),
-    ('".*"', r"[\g<0>]"), (r'\[("[^"]*")\]', r"\1"),
+    ('"0*([1-9][0-9]*)"', r"\1"), ('"0+([1-9][0-9]*)"', r'"\1"'),
 ))  # fmt: skip
 
 
 def renamed(members: Members) -> Iterator[tuple[bytes, str]]:
     """Yield an object whose members have the names of another convention."""
-    yield _renamed(members, lambda name: "".join(word.capitalize() for word in name.split("_"))), "PascalCase"
-    yield _renamed(members, lambda name: re.sub("_(.)", lambda found: found[1].upper(), name)), "camelCase"
-    yield _renamed(members, lambda name: re.sub("(?<=[a-z])([A-Z])", r"_\1", name).lower()), "snake_case"
+    for shown, convention in _CONVENTIONS.items():
+        yield object_of((convention(name), raw) for name, raw in members.items()), shown
 
 
-def _renamed(members: Members, convention: Callable[[str], str]) -> bytes:
-    return object_of(
-        (convention(name), _renamed(inner, convention) if (inner := members_of(raw)) else raw)
-        for name, raw in members.items()
-    )
+_CONVENTIONS: dict[str, Callable[[str], str]] = {
+    "PascalCase": lambda name: "".join(word.capitalize() for word in name.split("_")),
+    "camelCase": lambda name: re.sub("_(.)", lambda found: found[1].upper(), name),
+    "snake_case": lambda name: re.sub("(?<=[a-z])([A-Z])", r"_\1", name).lower(),
+}
 
 
 def printed(value: Any) -> Iterator[tuple[bytes, str]]:
@@ -274,54 +217,19 @@ def printed(value: Any) -> Iterator[tuple[bytes, str]]:
 def forms(body: bytes) -> Iterator[bytes]:
     """Yield a JSON object as the usual libraries write it as a form."""
     value = json.loads(body)
-    if not isinstance(value, dict):
-        return
-    flat = [
-        (f"{name}[{inner}]" if inner else name, each)
-        for name, one in value.items()
-        for inner, each in (one.items() if isinstance(one, dict) else [("", one)])
-    ]
-    as_php = [(name, int(each) if isinstance(each, bool) else each) for name, each in flat if each is not None]
-    for pairs, how in product((flat, as_php, list(value.items())), (quote_plus, quote)):
-        yield urlencode(pairs, quote_via=how).encode()
+    for how in (quote_plus, quote) if isinstance(value, dict) else ():
+        yield urlencode(value, quote_via=how).encode()
 
 
 def objects_of_form(body: bytes) -> Iterator[bytes]:
-    """Yield the objects that may have been sent as this form, percent-encoded or in parts, in each spelling; what looks
-    like a number or a literal is one or a text. The form may also have the whole JSON text in a field."""
-    parts = [(name.decode("utf-8", "replace"), each.decode("utf-8", "replace")) for name, each in _PART.findall(body)]
-    pairs = parts or parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)
-    for text in (text.encode() for pair in pairs[:1] for text in pair if text[:1] in ("{", "[")):
-        yield text
-        with suppress(msgspec.DecodeError):
-            yield from encodings(text)
-    fields: dict[str, Any] = {}
-    for name, each in pairs:
-        inner = _INNER.fullmatch(name)
-        if inner and not (inner[2] or inner[3] or "").isdigit() and not name.endswith("[]"):
-            fields[inner[1]] = {**fields.get(inner[1], {}), inner[2] or inner[3]: each}
-        elif inner or name in fields:
-            name = inner[1] if inner else name
-            before = fields.get(name, [])
-            fields[name] = [*(before if isinstance(before, list) else [before]), each]
-        else:
-            fields[name] = each
-    written = [[(name, raw) for raw in _as_json(value)] for name, value in fields.items()]
-    for chosen in product(*written) if fields else ():
+    """Yield the flat objects that may have been sent as this form, in each spelling; what looks like a number or a
+    literal is one or a text."""
+    written = []
+    for name, value in parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True):
+        text = json.dumps(value, ensure_ascii=False).encode()
+        raws = [value.lower().encode(), text] if _LITERAL.fullmatch(value) else [text]
+        written.append([(name, raw) for raw in raws])
+    for chosen in product(*written) if written else ():
         text = object_of(chosen)
         yield from encodings(text)
         yield from encodings(in_order(text))
-
-
-def _as_json(value: Any) -> list[bytes]:
-    """Return the texts of a value of a form, the likeliest first."""
-    text = json.dumps(value, ensure_ascii=False).encode()
-    if not isinstance(value, str):
-        return [text]
-    if _NUMBER.fullmatch(value) and len(value) < _DIGITS_MAX:
-        return [value.encode(), text, *([b"true"] if value == "1" else ())]
-    if value.lower() in ("true", "false"):
-        return [value.lower().encode(), text]
-    if value in ("", "None", "null"):
-        return [text, b"null"] if not value else [b"null", text]
-    return [text, *([json.dumps(value.split(",")).encode()] if "," in value else ())]
