@@ -169,13 +169,13 @@ DAY = "date=2026-11-28&limit=5"
 TWO = f"{DAY}&status=A&status=B"
 WRITTEN = (
     "A,B", "A%2CB", "A, B", "['A', 'B']", "%5B%27A%27%2C+%27B%27%5D", "%5B%27A%27%2C%20%27B%27%5D", '["A","B"]',
-    "[A, B]", "A%7CB", "('A', 'B')", "A;B",
+    "[A, B]", "A%7CB",
 )  # fmt: skip
 LISTS = [
     (f"{DAY}&status%5B%5D=A&status%5B%5D=B", TWO),
     (TWO, f"{DAY}&status[]=A&status[]=B"),
     (TWO, f"{DAY}&status%5B%5D=A&status%5B%5D=B"),
-    *((TWO, f"{DAY}&status={text}") for text in (*WRITTEN, "Array", "A B", "[A B]", "System.String[]")),
+    *((TWO, f"{DAY}&status={text}") for text in (*WRITTEN, "Array", "A B")),
     *((f"{DAY}&status={quote(unquote_plus(text))}", TWO) for text in WRITTEN),
     (TWO, f"{DAY}&status[0]=A&status[1]=B"),
     (f"{DAY}&status[0]=A&status[1]=B", TWO),

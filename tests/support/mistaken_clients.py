@@ -438,15 +438,9 @@ CLIENTS: tuple[Mistaken, ...] = (
             ("query-value-cut", "url=http://h/?a=1", "url=http://h/?a"),
             ("query-escaped-for-html", "date=1&limit=5", "date=1&amp;limit=5"),
             ("query-as-json", "b=2&a=x", "{b=2, a=x}"),
-            ("query-as-json", "b=2&a=x", "map[a:[x] b:[2]]"),
             ("query-as-json", "b=2&a=x", "[('b', 2), ('a', 'x')]"),
             ("query-as-json", "b=2&a=x", "[('b', '2'), ('a', 'x')]"),
-            ("query-as-json", "b=2&a=x", "OrderedDict([('b', 2), ('a', 'x')])"),
             ("query-as-json", "b=2&a=x", "{'b': ['2'], 'a': ['x']}"),
-            ("query-as-json", "b=2&a=x", "[b=2, a=x]"),
-            ("query-as-json", "b=2&a=x", "b=[2]&a=[x]"),
-            ("query-as-json", "b=2&a=x", "a=[x]&b=[2]"),
-            ("query-as-json", "b=2&a=x", "b'b=2&a=x'"),
         )
     ),
 )

@@ -10,13 +10,13 @@ from hashlib import sha256
 from itertools import chain, combinations, islice, product
 from typing import NamedTuple
 
-from simulator.auth.autopsy import body_mistakes, key_mistakes, parameter_mistakes, query_mistakes, string_mistakes
+from simulator.auth.autopsy import body_mistakes, key_mistakes, query_mistakes, string_mistakes
 from simulator.auth.autopsy.signing_steps import Facts, Parts, Signing, Way, Ways, signings
 from simulator.auth.canonical import hmac_sha256
 from simulator.auth.form import DIGEST_CHARACTERS, PREFIX
 from simulator.auth.signature import SIGNATURE_BYTES_MAX
 
-MISTAKES = (*key_mistakes.MISTAKES, *string_mistakes.MISTAKES, *query_mistakes.MISTAKES, *parameter_mistakes.MISTAKES,
+MISTAKES = (*key_mistakes.MISTAKES, *string_mistakes.MISTAKES, *query_mistakes.MISTAKES,
             *body_mistakes.MISTAKES)  # fmt: skip
 """Two mistakes that are found together are reported in this order; within a step, the likeliest comes first."""
 BY_ID = {mistake.id: mistake for mistake in MISTAKES}
