@@ -11,19 +11,7 @@ from unicodedata import normalize
 from urllib.parse import quote, quote_plus, unquote_plus, unquote_to_bytes
 
 from simulator.auth.autopsy.json_texts import forms, printed
-from simulator.auth.autopsy.signing_steps import (
-    FIELDS,
-    PARTS_MAX,
-    Facts,
-    Parts,
-    Shown,
-    always,
-    by_key,
-    by_key_and_value,
-    dropped,
-    kept,
-    rows,
-)
+from simulator.auth.autopsy.signing_steps import FIELDS, PARTS_MAX, Facts, Shown, always, by_key, by_key_and_value, rows
 from simulator.auth.canonical import EMPTY_BODY_HASH, body_hash, key_of
 from simulator.shortened import one_line, shortened
 
@@ -34,7 +22,8 @@ _INDEX = re.compile(r"\[\d*\]$")
 _ITEMS = re.compile(r"""[^\[\]()'",|;\s][^\[\]()'",|;]*""")
 _INTEGER = re.compile("0|[1-9][0-9]{0,14}")
 _FLAGS = (("true", "false"), ("True", "False"), ("1", "0"), ("TRUE", "FALSE"))
-_REWRITES = (
+_REWRITES: tuple[tuple[str, Any], ...] = (
+    *(("(?i:true|1|false|0)", lambda found, one=one: one[found[0].lower() in ("false", "0")]) for one in _FLAGS),
     (r"\d+", r"\g<0>.0"), (r"\d+", r"\g<0>.00"), (r"\d+", r'"\g<0>"'), (r"(\d+)\.00?", r"\1"),
     *((r"\d{4}-\d\d-\d\d", r"\g<0>" + time + zone) for time in (" 00:00:00", "T00:00:00", "T00:00:00.000")
       for zone in ("", "Z", "+08:00", "+00:00")),
@@ -106,19 +95,15 @@ def _items(name: str, sent: Pairs) -> Values:
 
 
 def _values(r: Facts) -> Shown:
-    parts = [part.partition(b"=") for part in _parts_of(r)]
-    sent = {value.decode("latin-1") for _, _, value in parts}
-
-    def changed(change: Callable[[str], str]) -> list[bytes]:
-        return [b"".join((*pair, change(value.decode("latin-1")).encode("latin-1"))) for *pair, value in parts]
-
-    for true, false in _FLAGS if any(value.lower() in ("true", "false", "1", "0") for value in sent) else ():
-        words = {"true": true, "1": true, "false": false, "0": false}
-        yield changed(lambda value, words=words: words.get(value.lower(), value)), f"{true} or {false}"  # type: ignore[misc]
+    parts = [part.decode("latin-1").partition("=") for part in _parts_of(r)]
     for pattern, made in _REWRITES:
-        rewrite = partial(re.sub, f"^{pattern}$", made)
-        if shown := min((rewrite(value) for value in sent if re.fullmatch(pattern, value)), default=""):
-            yield changed(rewrite), one_line(shortened(shown, 40))
+        changed = [re.sub(f"^(?:{pattern})$", made, value) for _, _, value in parts]
+        if shown := next((new for new, (_, _, value) in zip(changed, parts, strict=True) if new != value), ""):
+            pairs = zip(parts, changed, strict=True)
+            yield (
+                ["".join((name, sign, new)).encode("latin-1") for (name, sign, _), new in pairs],
+                one_line(shortened(shown, 40)),
+            )
 
 
 def _fewer(r: Facts) -> Shown:
@@ -167,25 +152,16 @@ def _elsewhere(r: Facts) -> Shown:
     """Yield the parameters signed in another part than they are sent in, or in two."""
     texts = [r.query, b"&".join(by_key(r.query.split(b"&"))), *_jsons(r)] if r.query else []
     for hashed in map(body_hash, dict.fromkeys(texts)):
-        yield partial(_in_query, b"", hashed), "the body, and sent as the query"
-        yield partial(_in_query, None, hashed), "query and body, and sent as the query"
+        yield lambda parts, hashed=hashed: (b"v1", *parts[:3], b"", hashed), "the body, and sent as the query"
+        yield lambda parts, hashed=hashed: (b"v1", *parts[:4], hashed), "query and body, and sent as the query"
     with suppress(ValueError, RecursionError):
         sent = forms(r.body) if r.body[:1] == b"{" else [r.body]
-        for form in sent if 0 < len(r.body) < QUERY_BYTES_MAX else ():
-            query = b"&".join(by_key(form.split(b"&")))
-            for hashed in (EMPTY_BODY_HASH, r.hashed):
-                yield partial(_in_query, query, hashed), "the query, and sent as the body"
-
-
-def _in_query(query: bytes | None, hashed: bytes, parts: Parts) -> tuple[bytes, ...]:
-    return (b"v1", *parts[:3], parts.query if query is None else query, hashed)
-
-
-def _separated(r: Facts) -> Iterator[Any]:
-    for separator in (b"", b",", b";", b"\n") if b"&" in r.query else ():
-        yield lambda text, separator=separator: text.replace(b"&", separator)
-    if r.query:
-        yield lambda text: text.translate(None, b"&=")
+        for form, hashed in product(sent if 0 < len(r.body) < QUERY_BYTES_MAX else (), (EMPTY_BODY_HASH, r.hashed)):
+            pieces = by_key(form.split(b"&")), hashed
+            yield (
+                lambda parts, pieces=pieces: (b"v1", *parts[:3], b"&".join(pieces[0]), pieces[1]),
+                "the query, and sent as the body",
+            )
 
 
 _LITERALS = {
@@ -203,7 +179,7 @@ _ESCAPE = re.compile(rb"%[0-9a-fA-F]{2}")
 def _bare(r: Facts) -> Shown:
     if bare := [part for part in _parts_of(r) if b"=" not in part]:
         shown = one_line(shortened(next(filter(None, bare), b""))) or "an empty parameter"
-        for way in (kept, lambda part: part or None, lambda part: part + b"=" if part else None):
+        for way in (bytes, lambda part: part or None, lambda part: part + b"=" if part else None):
             yield way, shown
 
 
@@ -233,12 +209,6 @@ def _after(r: Facts, befores: Iterable[bytes]) -> Iterator[Any]:
 
 def _urls(r: Facts) -> list[bytes]:
     return [scheme + r.host + path for path in r.paths for scheme in (b"http://", b"https://")]
-
-
-def _decoded(r: Facts) -> Iterator[Any]:
-    if b"%" in r.query or b"+" in r.query:
-        yield unquote_to_bytes
-        yield lambda part: unquote_to_bytes(part.replace(b"+", b" "))
 
 
 def _is_plain(query: bytes) -> bool:
@@ -296,9 +266,10 @@ MISTAKES = (
     *rows(
         "empty",
         ("empty-values-in", "parameters with an empty value are signed", "leave them out (assume.empty-query-values)",
-         lambda r: [kept, lambda part: part[:-1]] if r.rules.empty_values == "without" else []),
+         lambda r: [bytes, lambda part: part[:-1]] if r.rules.empty_values == "without" else []),
         ("empty-values-out", "parameters with an empty value are not signed",
-         "sign them, too (assume.empty-query-values)", lambda r: [dropped] if r.rules.empty_values == "with" else []),
+         "sign them, too (assume.empty-query-values)",
+         lambda r: [lambda _: None] if r.rules.empty_values == "with" else []),
         ("empty-value-without-equals", "a parameter with an empty value is signed without its =",
          "keep the = of the parameter", always(lambda part: part[:-1])),
     ),
@@ -316,7 +287,8 @@ MISTAKES = (
     ),
     *rows(
         "spelling",
-        ("query-decoded", "the query is percent-decoded", "sign the query as it is sent", _decoded),
+        ("query-decoded", "the query is percent-decoded", "sign the query as it is sent",
+         always(unquote_to_bytes, lambda part: unquote_to_bytes(part.replace(b"+", b" ")))),
         ("query-encoded-otherwise", "the query is signed in another encoding than it is sent", RAW, _encoded_otherwise),
         ("query-encoded-twice", "the query is percent-encoded once more than it is sent", RAW,
          lambda r: [] if _is_plain(r.query) else [lambda part: quote(part, safe="=").encode(),
@@ -362,7 +334,8 @@ MISTAKES = (
         "query",
         ("query-in-lower-case", "the query is signed in lower case", RAW, always(bytes.lower)),
         ("query-without-separators", "the parameters of the query are signed without & between them", RAW,
-         _separated),
+         always(*((lambda text, sign=sign: text.replace(b"&", sign)) for sign in (b"", b",", b";", b"\n")),
+                lambda text: text.translate(None, b"&="))),
         ("query-as-json", "the query is signed as {}", QUERY, _as_object),
         ("query-escaped-for-html", "the query is signed with &amp; between the parameters", RAW,
          lambda r: [lambda text: text.replace(b"&", b"&amp;")] if b"&" in r.query else []),
