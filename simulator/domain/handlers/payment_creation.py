@@ -7,6 +7,7 @@ failure wins. The state changes only after all checks have passed.
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 
 import msgspec
 
@@ -233,8 +234,9 @@ def _create(
         refusal = msgspec.structs.replace(refusal, remarks=said)
         return _refuse(state, refusal, reseller, product.name, rule.label, note)
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
+    account, remarks = _shared_texts(command.account, product.name)
     wallet = reseller.wallet
-    entry = wallet.post(TRANSACTION, shared(-cost), now, f"{product.name} {command.account}", trxid)
+    entry = wallet.post(TRANSACTION, shared(-cost), now, remarks, trxid)
     if entry.balance < wallet.threshold <= entry.balance + cost:
         webhook_jobs.alert(state, reseller, now)
     state.publish(LedgerPosting(reseller.code, entry))
@@ -244,7 +246,7 @@ def _create(
         reseller=reseller.code,
         product=product.code,
         product_name=product.name,
-        account=command.account,
+        account=account,
         amount=amount,
         cost=cost,
         remarks=command.remarks,
@@ -273,6 +275,12 @@ def _create(
         rule=transaction.rule,
         detail=note,
     )
+
+
+@lru_cache(maxsize=4096)
+def _shared_texts(account: str, product_name: str) -> tuple[str, str]:
+    """Return the account and the remarks of a ledger entry, shared by repeated payments to save memory."""
+    return account, f"{product_name} {account}"
 
 
 def _steps(state: State, product: Product, rule: Rule[PaymentThen] | None) -> tuple[Step, ...]:

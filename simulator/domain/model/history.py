@@ -63,9 +63,9 @@ class DatedRecords(Generic[Record, Kind]):
         self.records.append(record)
         return self._totals[-1][kind]
 
-    def total(self, kind: Kind, place: int) -> Total:
-        """Return the total of a kind for the day of the record at `place`, to be changed."""
-        return self._totals[bisect_right(self._starts, place) - 1][kind]
+    def total(self, kind: Kind, at: datetime) -> Total:
+        """Return the total of a kind for the day of a record, to be changed."""
+        return self._totals[bisect_left(self._ordinals, at.astimezone(SERVICE_ZONE).toordinal())][kind]
 
     def between(self, first: date, last: date) -> tuple[range, list[defaultdict[Kind, Total]]]:
         """Return the places of the records from the day `first` to `last`, inclusive, and the totals of each day."""
@@ -158,7 +158,6 @@ class History:
 
     def add(self, transaction: Transaction) -> None:
         """Add a new transaction."""
-        transaction.place = len(self.transactions)
         status = transaction.results[-1].status
         self.processing += status is PROCESSING
         kind = HISTORY_STATUSES[status]
@@ -172,7 +171,7 @@ class History:
         old, new = HISTORY_STATUSES[before], HISTORY_STATUSES[after]
         if old is not new:
             for status, sign in ((old, -1), (new, 1)):
-                total = self._by_day.total((transaction.product, status), transaction.place)
+                total = self._by_day.total((transaction.product, status), transaction.created)
                 _add(total, transaction, status, sign)
 
     def products(self) -> list[str]:

@@ -3,6 +3,7 @@
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Final, TypeVar
 
 import msgspec
@@ -159,7 +160,7 @@ class Nonces:
             del self._spent[key]
         if now >= self._oldest_until or len(self._order) >= self._count_max:
             self._expire(now, signing_s)
-        self._add(SpentNonce(key, now, timestamp_s))
+        self._add(SpentNonce(key, now, _shared_second(timestamp_s)))
         self._replaced = known
         return True
 
@@ -186,6 +187,9 @@ class Nonces:
                     return
                 del self._spent[oldest.key]
             order.popleft()
+
+
+_shared_second = lru_cache(maxsize=64)(int)  # one object for all nonces with the same timestamp
 
 
 def _key(scope: str, nonce: bytes) -> bytes:

@@ -168,10 +168,9 @@ class PaymentResult(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 class Transaction(msgspec.Struct, eq=False, gc=False):  # not part of any reference cycle
     """A payment. `category`, `currency`, `product_name` and `face`, the amount in ringgit, are as of its creation.
-    `results` has an entry per status, the current status last; `entry_ids` are its ledger entries; `place` is its index
-    among its reseller's transactions, from 0, and `number` among the sandbox's; `bill` is the bill that it pays, if
-    any. `steps`, `ticket` and `requeries` drive the timeline until the payment is settled; `ticket` is the agenda's,
-    for the next dated step."""
+    `results` has an entry per status, the current status last; `entry_ids` are its ledger entries; `number` is its
+    index among the sandbox's transactions, from 0; `bill` is the bill that it pays, if any. `steps`, `ticket` and
+    `requeries` drive the timeline until the payment is settled; `ticket` is the agenda's, for the next dated step."""
 
     trxid: str
     refid: str
@@ -195,7 +194,6 @@ class Transaction(msgspec.Struct, eq=False, gc=False):  # not part of any refere
     steps: tuple[Step, ...] = ()
     ticket: int | None = None
     requeries: int = 0
-    place: int = 0
     number: int = 0
     bill: BillKey | None = None
 

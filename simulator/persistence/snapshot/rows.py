@@ -23,10 +23,9 @@ NO_EXTRAS: Final[dict[str, object]] = {}
 
 _SHARED: Final = ("reseller", "product", "product_name", "currency", "rule", "callbacks", "category")
 OF_FIRST_ENTRY: Final = ("trxid", "created")
-OF_PLACES: Final = ("number", "place")
 SHARED: Final = Rows(Transaction, [name for name in Transaction.__struct_fields__ if name not in _SHARED])
 """The values that many payments share."""
-PAYMENTS: Final = Rows(Transaction, (*_SHARED, *OF_FIRST_ENTRY, *OF_PLACES), shared=int, steps=int | None, extras=bytes)
+PAYMENTS: Final = Rows(Transaction, (*_SHARED, *OF_FIRST_ENTRY, "number"), shared=int, steps=int | None, extras=bytes)
 """Payments; `shared` and `steps` are places in tables."""
 
 

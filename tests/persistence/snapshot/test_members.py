@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from simulator.domain.model.transactions import Transaction
-from simulator.persistence.snapshot.rows import OF_FIRST_ENTRY, OF_PLACES, PAYMENTS, SHARED
+from simulator.persistence.snapshot.rows import OF_FIRST_ENTRY, PAYMENTS, SHARED
 from simulator.persistence.snapshot.state import RESELLERS, CountersRow, InboxRow
 from simulator.runtime.inbox_messages import InboxMessage
 from simulator.runtime.value_counts import KeptCounts, ValueCounts
@@ -199,9 +199,9 @@ def test_each_member_is_in_a_snapshot_or_has_a_reason_why_not() -> None:
         assert names - {"__orig_class__"} == {*written.split(), *others} - {"__orig_class__"}, kind
 
 
-def test_the_members_of_a_payment_are_in_its_row_its_first_entry_or_its_place() -> None:
+def test_the_members_of_a_payment_are_in_its_row_or_its_first_entry_or_are_its_number() -> None:
     written = [set(rows.type.__struct_fields__) for rows in (PAYMENTS, SHARED)]
-    assert {*Transaction.__struct_fields__} == (written[0] | written[1] | {*OF_FIRST_ENTRY, *OF_PLACES}) - {"shared"}
+    assert {*Transaction.__struct_fields__} == (written[0] | written[1] | {*OF_FIRST_ENTRY, "number"}) - {"shared"}
 
 
 def test_every_value_of_counters_is_written() -> None:
