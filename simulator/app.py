@@ -15,7 +15,7 @@ from simulator.api.call import ApiRequest, EncodedReply
 from simulator.api.clients import ROOT_KEY, ClientResolver, ProxyPrefix
 from simulator.api.pipeline import Pipeline
 from simulator.api.request_replayer import RequestReplayer
-from simulator.api.routes import PathTable, UnsignedJudge, routes
+from simulator.api.routes import PathTable, judge_unsigned, routes
 from simulator.api.token_credentials import names_owner, owner_at_root
 from simulator.asgi import AsgiEndpoint, below_mount, deliver, incoming, mounted
 from simulator.domain.model.scenario import Scenario
@@ -75,9 +75,11 @@ class App(Starlette):
         self.http: HttpSender | None = None  # closed when the application stops
         self.wall = wall
         self._machine_time = wall if isinstance(wall, MachineTime) else None
-        self._proxy_prefix = prefix = ProxyPrefix(options.trusted_forwarders, options.root_path)
-        clients = ClientResolver(options.trust_forwarded, prefix.proxies, is_tls=options.is_tls)
-        self._pipeline = Pipeline(routes(), clients)
+        self._proxy_prefix = ProxyPrefix(options.root_path)
+        self._clients = ClientResolver(
+            options.trusted_forwarders, trust_forwarded=options.trust_forwarded, is_tls=options.is_tls
+        )
+        self._pipeline = Pipeline(routes(), self._clients)
         self.replayer = RequestReplayer()
         self._control: ControlApp | None = None
         self._is_started = False
@@ -160,7 +162,7 @@ class App(Starlette):
         scope["root_path"] = ""  # the control API routes by whole paths
         if self._control is None:
             self._control = self._make_control()
-        self._proxy_prefix.apply_to(scope)
+        self._clients.apply_to(scope)
         responder = responder_of(scope)
         if responder is not None:
             scope.update(cancel_when_left=responder.cancel_when_left, abort=responder.abort)
@@ -180,7 +182,7 @@ class App(Starlette):
             self.scenario,
             Guard(self.options.control_token, self.options.allowed_hosts, self.tokens),
             self.replayer.resend,
-            UnsignedJudge(PathTable(routes())),
+            partial(judge_unsigned, PathTable(routes())),
             self.replayer,
             rewinder,
             self.operations,

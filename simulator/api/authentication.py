@@ -120,7 +120,13 @@ def authenticate(call: ApiCall, endpoint: ApiEndpoint, claim: Claim | Bearer, fa
         return _accept_bearer(call, endpoint, claim, fault)
     assert isinstance(claim, Claim)
     exchange = call.exchange
-    refusal = _judged(call, claim) if call.request.verdict is None else call.request.verdict()
+    if call.request.verdict is None:
+        rules = query_rules(call.sandbox) if exchange.query else DEFAULT_RULES
+        refusal = verify(claim, exchange.method.encode(), exchange.query, exchange.body, rules)
+        if refusal is not None and refusal.code == "invalid_signature":
+            refusal = _diagnosed(call, claim, rules)
+    else:
+        refusal = call.request.verdict()
     if refusal is not None:
         return deny(call, endpoint, refusal)
     assert call.named is not None, "who claims something names a key that is known"
@@ -143,19 +149,15 @@ def authenticate(call: ApiCall, endpoint: ApiEndpoint, claim: Claim | Bearer, fa
     return None
 
 
-def _judged(call: ApiCall, claim: Claim) -> Denied | None:
-    """Return the refusal of the signature, or None when it is valid."""
-    exchange = call.exchange
-    rules = query_rules(call.sandbox) if exchange.query else DEFAULT_RULES
-    refusal = verify(claim, exchange.method.encode(), exchange.query, exchange.body, rules)
-    if refusal is None or refusal.code != "invalid_signature":
-        return refusal
+def _diagnosed(call: ApiCall, claim: Claim, rules: QueryRules) -> Denied:
+    """Return the refusal of a signature with the mistake that explains it."""
     from simulator.auth.diagnose import diagnose  # imported lazily: the search takes as long as all of `auth`
 
+    exchange = call.exchange
     reason = diagnose(
         claim, exchange.method, exchange.path, exchange.query, exchange.body, rules, exchange.prefix, call.headers
     )
-    return Denied(refusal.code, reason)
+    return Denied("invalid_signature", reason)
 
 
 def _accept_bearer(call: ApiCall, endpoint: ApiEndpoint, bearer: Bearer, fault: FaultThen | None) -> Reply | None:

@@ -185,11 +185,6 @@ class ApiCall(msgspec.Struct, kw_only=True, gc=False):
         """Return whether the call's sandbox was deleted or reset since the request came."""
         return self.sandbox.is_closed or self.sandbox.core is not self.core
 
-    @property
-    def has_waited(self) -> bool:
-        """Return whether the call has waited for the delay of its fault."""
-        return self.fault is not None and self.fault.has_waited
-
     async def suspended(self, wait: Awaitable[T], *, keeps_time: bool = False) -> T:
         """Return the result of a wait. The tape records the suspension, and the resumption with the result if that is a
         `Resumption`. What fell due meanwhile is processed; the call's times are those of the resumption, unless it
@@ -238,13 +233,14 @@ class ApiEndpoint(msgspec.Struct, frozen=True, kw_only=True):
     """A method of a path. `source` is where `schema` finds its input: `body` (JSON), `form` (a JSON or form body),
     `query`, or none.
 
-    `invalid` builds the answer to input that violates the schema, `denied` the answer to failed authentication.
+    `invalid` builds the answer to input that violates the schema, `denied` the body of the 401 to
+    failed authentication, from its code and message (SPEC 5.2, 7.1).
     `may_want_key`: a reseller may close it to bearer tokens (SPEC 5.3). `is_deprecated`: its answers have the header.
     """
 
     handle: Callable[[ApiCall], Reply]
     invalid: Callable[[ApiCall, Problems], Reply]
-    denied: Callable[[Denied], Reply]
+    denied: Callable[[str, str], Any]
     schema: str = ""
     source: str = ""
     access: Access = Access.SIGNED

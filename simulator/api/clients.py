@@ -4,19 +4,9 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 _MAPPED = IPv6Network("::ffff:0:0/96")
-
-
-def client_address(address: str, forwarded: bytes | None) -> str:
-    """Return the `address` of a request's socket, or the first entry of `forwarded` when that is an address.
-
-    `forwarded` is the value of `X-Forwarded-For`, passed only where that header is trusted.
-    """
-    if forwarded is not None and (named := named_address(forwarded.partition(b",")[0])):
-        return named
-    return _canonical(address) or address
 
 
 def is_listed_address(address: str, allowlist: tuple[str, ...]) -> bool:
@@ -75,24 +65,28 @@ _HOST: Final = re.compile(rb"[A-Za-z0-9._-]{1,255}(?::[0-9]{1,5})?|\[[0-9A-Fa-f:
 _SCHEMES: Final = (b"http", b"https")
 
 
-class ForwardedHeaders(NamedTuple):
-    """Scheme and host from a trusted proxy's headers; empty where a header is missing or invalid."""
+class ClientResolver:
+    """A resolver of clients' addresses and schemes from the headers of trusted proxies, whose addresses `networks` has,
+    or with `trust_forwarded` from any sender's. `is_tls` when this server speaks TLS itself. `is_direct` when nothing
+    but the socket counts."""
 
-    scheme: str
-    host: bytes
+    def __init__(self, networks: tuple[str, ...] = (), *, trust_forwarded: bool = False, is_tls: bool = False) -> None:
+        self._networks, self._trust_forwarded = networks, trust_forwarded
+        self._scheme = HTTPS if is_tls else ""
+        self.is_direct = not (networks or trust_forwarded or is_tls)
 
+    def resolve(self, peer: str, headers: Mapping[bytes, bytes]) -> tuple[str, str]:
+        """Return the client's address, and `https` if the client used TLS to us or to a trusted proxy, else empty."""
+        client, scheme, hops = peer, self._scheme, headers.get(FORWARDED_FOR)
+        if self._networks:
+            forwarded, _ = self.forwarded(peer, headers)
+            scheme = (forwarded if forwarded == HTTPS else "") if forwarded else scheme
+            client = self._nearest_untrusted(peer, hops)
+        if self._trust_forwarded and hops is not None and (first := named_address(hops.partition(b",")[0])):
+            return first, scheme
+        return (":" in client and _canonical(client)) or client, scheme  # it may be an IPv4-mapped address
 
-class TrustedProxies:
-    """The addresses and networks of trusted proxies in front of this server."""
-
-    def __init__(self, networks: tuple[str, ...]) -> None:
-        self._networks = networks
-
-    def trusts(self, address: str) -> bool:
-        """Return whether this is the address of a trusted proxy."""
-        return is_listed_address(address, self._networks)
-
-    def client(self, peer: str, forwarded: bytes | None) -> str:
+    def _nearest_untrusted(self, peer: str, forwarded: bytes | None) -> str:
         """Return the client's address of a request that came from `peer` with this `X-Forwarded-For`.
 
         The header is read from its end up to the first address that is no trusted proxy: an untrusted sender can
@@ -100,53 +94,41 @@ class TrustedProxies:
         """
         found = peer
         hops = forwarded.rsplit(b",", HOPS_MAX)[-HOPS_MAX:] if forwarded else []
-        while hops and self.trusts(found):
+        while hops and is_listed_address(found, self._networks):
             named = named_address(hops.pop())
             if named is None:
                 break
             found = named
         return found
 
-    def headers(self, peer: str, headers: Mapping[bytes, bytes]) -> ForwardedHeaders:
-        """Return scheme and host as the nearest proxy forwarded them; both empty when `peer` is not trusted."""
-        if not self.trusts(peer):
-            return ForwardedHeaders("", b"")
+    def forwarded(self, peer: str, headers: Mapping[bytes, bytes]) -> tuple[str, bytes]:
+        """Return scheme and host as the nearest proxy forwarded them; empty where a header is missing or invalid, and
+        when `peer` is not trusted."""
+        if not is_listed_address(peer, self._networks):
+            return "", b""
         scheme = _last(headers.get(b"x-forwarded-proto", b"")).lower()
         host = _last(headers.get(b"x-forwarded-host", b""))
-        return ForwardedHeaders(scheme.decode() if scheme in _SCHEMES else "", host if _HOST.fullmatch(host) else b"")
+        return scheme.decode() if scheme in _SCHEMES else "", host if _HOST.fullmatch(host) else b""
 
-
-class ClientResolver:
-    """A resolver of clients' addresses and schemes from the headers of trusted proxies, or with `trust_forwarded` from
-    any sender's. `is_tls` when this server speaks TLS itself."""
-
-    def __init__(
-        self, trust_forwarded: bool = False, proxies: TrustedProxies | None = None, *, is_tls: bool = False
-    ) -> None:
-        self._trust_forwarded, self._proxies = trust_forwarded, proxies
-        self._scheme = HTTPS if is_tls else ""
-
-    def resolve(self, peer: str, headers: Mapping[bytes, bytes]) -> tuple[str, str]:
-        """Return the client's address, and `https` if the client used TLS to us or to a trusted proxy, else empty."""
-        client, scheme = peer, self._scheme
-        if self._proxies is not None:
-            forwarded = self._proxies.headers(peer, headers).scheme
-            scheme = (forwarded if forwarded == HTTPS else "") if forwarded else scheme
-            client = self._proxies.client(peer, headers.get(FORWARDED_FOR))
-        if self._trust_forwarded or ":" in client:  # it may be an IPv4-mapped address
-            client = client_address(client, headers.get(FORWARDED_FOR) if self._trust_forwarded else None)
-        return client, scheme
+    def apply_to(self, scope: Any) -> None:
+        """Set scheme and host of the `scope` of a control request from a trusted proxy's headers."""
+        if not self._networks:
+            return
+        scheme, host = self.forwarded((scope.get("client") or ("",))[0], dict(scope["headers"]))
+        scope["scheme"] = scheme or scope["scheme"]
+        if host:
+            others = [pair for pair in scope["headers"] if pair[0] != b"host"]
+            scope["headers"] = [(b"host", host), *others]
 
 
 DIRECT: Final = ClientResolver()
 
 
 class ProxyPrefix:
-    """The proxies in front of a server: `proxies`, None when no network is trusted, and `root`, their prefix of our
-    paths. A proxy may keep the prefix or remove it."""
+    """The prefix `root` that a proxy in front of a server adds to our paths. A proxy may keep the prefix or remove
+    it."""
 
-    def __init__(self, networks: tuple[str, ...], root: str) -> None:
-        self.proxies = TrustedProxies(networks) if networks else None
+    def __init__(self, root: str) -> None:
         self.root = root
 
     def below(self, path: str) -> str:
@@ -157,16 +139,6 @@ class ProxyPrefix:
     def below_sent(self, target: bytes) -> bytes:
         """Return a target, as sent, without the prefix."""
         return self.below(target.decode("latin-1")).encode("latin-1")
-
-    def apply_to(self, scope: Any) -> None:
-        """Set scheme and host of the `scope` of a control request from a trusted proxy's headers."""
-        if self.proxies is None:
-            return
-        forwarded = self.proxies.headers((scope.get("client") or ("",))[0], dict(scope["headers"]))
-        scope["scheme"] = forwarded.scheme or scope["scheme"]
-        if forwarded.host:
-            others = [pair for pair in scope["headers"] if pair[0] != b"host"]
-            scope["headers"] = [(b"host", forwarded.host), *others]
 
 
 def _last(value: bytes) -> bytes:

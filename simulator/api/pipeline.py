@@ -102,7 +102,9 @@ class Pipeline:
         pairs, headers = request.headers, request.by_name
         if len(headers) < len(pairs):
             headers = _joined(pairs)
-        client, scheme = self._clients.resolve(request.client, headers)
+        client, scheme, clients = request.client, "", self._clients
+        if not clients.is_direct or ":" in client:
+            client, scheme = clients.resolve(client, headers)
         exchange = Exchange(
             at=now,
             wall=wall,

@@ -150,7 +150,7 @@ def deny(call: ApiCall, endpoint: ApiEndpoint, refusal: Denied) -> Reply:
     """Return the endpoint's answer to failed authentication, with its reason in the journal."""
     call.exchange.error = refusal.code
     call.exchange.diagnosis, call.exchange.told = refusal.diagnosis, refusal.told
-    return endpoint.denied(refusal)
+    return Reply(401, endpoint.denied(refusal.code, refusal.message))
 
 
 def refuse(call: ApiCall, status: int, code: str, text: str, diagnosis: str = "") -> Reply:
@@ -159,16 +159,6 @@ def refuse(call: ApiCall, status: int, code: str, text: str, diagnosis: str = ""
     if diagnosis:
         call.exchange.diagnosis = diagnosis
     return Reply(status, error_bodies.coded(code, text))
-
-
-def denied(refusal: Denied) -> Reply:
-    """Return 401: authentication failed (SPEC 5.2)."""
-    return Reply(401, error_bodies.coded(refusal.code, refusal.message))
-
-
-def denied_at_catalog(refusal: Denied) -> Reply:
-    """Return 401 in the catalog's own shape (SPEC 7.1)."""
-    return Reply(401, error_bodies.catalog_unauthorized(refusal.code, refusal.message))
 
 
 def invalid_input(call: ApiCall, endpoint: ApiEndpoint, problems: Problems) -> Reply:

@@ -5,12 +5,12 @@ from typing import Any
 
 from simulator.api import account_endpoints, catalog_endpoints, delivery_endpoints, payment_endpoints, token_credentials
 from simulator.api.call import Access, ApiCall, ApiEndpoint, Problems, Reply
-from simulator.api.refusals import denied as denied_as_usual
-from simulator.api.refusals import denied_at_catalog, invalid_parameters
-from simulator.api.token_credentials import closed_to_token, denied_at_token, holder_of
+from simulator.api.refusals import invalid_parameters
+from simulator.api.token_credentials import closed_to_token, holder_of
 from simulator.auth import headers as names
 from simulator.auth.signature import Denied
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.wire import error_bodies
 from simulator.wire.token_answers import PATH, REFRESH_PATH
 
 OPEN, LEGACY = Access.OPEN, Access.LEGACY
@@ -26,7 +26,7 @@ def endpoint(
     body: str = "",
     form: str = "",
     invalid: Callable[[ApiCall, Problems], Reply] = invalid_parameters,
-    denied: Callable[[Denied], Reply] = denied_as_usual,
+    denied: Callable[[str, str], Any] = error_bodies.coded,
     **more: Any,
 ) -> ApiEndpoint:
     """Return an endpoint with the usual refusals; `query`, `body` or `form` is the schema of its input."""
@@ -36,10 +36,15 @@ def endpoint(
     )
 
 
+def _denied_at_token(code: str, message: str) -> Any:
+    return error_bodies.parameters(message, {})
+
+
 def routes() -> Routes:
     """Return endpoints by path, then by method; built per application, since some have caches."""
-    show_catalog = endpoint(catalog_endpoints.CatalogEndpoint(), query="catalog-query", denied=denied_at_catalog)
-    token: Any = {"denied": denied_at_token, "access": OPEN, "is_deprecated": True}
+    catalog = catalog_endpoints.CatalogEndpoint()
+    show_catalog = endpoint(catalog, query="catalog-query", denied=error_bodies.catalog_unauthorized)
+    token: Any = {"denied": _denied_at_token, "access": OPEN, "is_deprecated": True}
     legacy: Any = {"access": LEGACY, "is_deprecated": True}
     topup = endpoint(
         payment_endpoints.topup,
@@ -132,31 +137,22 @@ class PathTable:
         return [], None
 
 
-class UnsignedJudge:
-    """A judge of unsigned requests, by the endpoints of `paths`. It sends and changes nothing."""
-
-    def __init__(self, paths: PathTable) -> None:
-        self._paths = paths
-
-    def __call__(
-        self, sandbox: LiveSandbox, method: str, path: str, headers: Mapping[bytes, bytes]
-    ) -> tuple[str, str] | None:
-        """Return `valid` or the code of the refusal, with the reason; None if required credentials are absent."""
-        endpoint = self._endpoint(method, path)
-        if endpoint is not None and endpoint.access is Access.OPEN:
-            return "valid", "this endpoint takes no credentials in its headers"
-        if names.AUTHORIZATION not in headers:
-            return None
-        now = sandbox.clock.now()
-        access = Access.SIGNED if endpoint is None else endpoint.access
-        found = holder_of(sandbox, access, headers[names.AUTHORIZATION], now)
-        if isinstance(found, Denied):
-            return found.code, found.diagnosis
-        closed = None if endpoint is None else closed_to_token(endpoint, found, now)
-        if closed is not None:
-            return closed.code, closed.diagnosis
-        return "valid", f"the bearer token is one of {found.code}: no signature is needed"
-
-    def _endpoint(self, method: str, path: str) -> ApiEndpoint | None:
-        methods = self._paths.exact.get(path) or self._paths.match(path)[0] or {}
-        return methods.get(method.upper())
+def judge_unsigned(
+    paths: PathTable, sandbox: LiveSandbox, method: str, path: str, headers: Mapping[bytes, bytes]
+) -> tuple[str, str] | None:
+    """Return `valid` or the code of the refusal of an unsigned request, with the reason; None if required credentials
+    are absent. Nothing is sent or changed."""
+    endpoint = (paths.exact.get(path) or paths.match(path)[0] or {}).get(method.upper())
+    if endpoint is not None and endpoint.access is Access.OPEN:
+        return "valid", "this endpoint takes no credentials in its headers"
+    if names.AUTHORIZATION not in headers:
+        return None
+    now = sandbox.clock.now()
+    access = Access.SIGNED if endpoint is None else endpoint.access
+    found = holder_of(sandbox, access, headers[names.AUTHORIZATION], now)
+    if isinstance(found, Denied):
+        return found.code, found.diagnosis
+    closed = None if endpoint is None else closed_to_token(endpoint, found, now)
+    if closed is not None:
+        return closed.code, closed.diagnosis
+    return "valid", f"the bearer token is one of {found.code}: no signature is needed"

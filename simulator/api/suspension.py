@@ -28,16 +28,22 @@ TIMED_OUT = 504
 
 
 async def receive_body(call: ApiCall, bytes_max: int = BODY_BYTES_MAX, *, keeps_time: bool = False) -> None:
-    """Read and store the whole body of a call, as `read_body` does. The call is suspended meanwhile."""
+    """Read and store the whole body of a call, as `read_body` does. The call is suspended meanwhile.
+
+    Raise `BodyTooLarge` before that when the headers declare too large a body.
+    """
     call.has_body = True
-    if is_announced(call.headers):
-        refuse_declared(call.headers, bytes_max)
-        await call.suspended(_store_body(call, bytes_max), keeps_time=keeps_time)
+    if not is_announced(call.headers):
+        return
+    declared = call.headers.get(b"content-length", b"")
+    if declared.isdigit() and int(declared) > bytes_max:
+        raise BodyTooLarge
+    await call.suspended(_store_body(call, bytes_max), keeps_time=keeps_time)
 
 
 async def _store_body(call: ApiCall, bytes_max: int) -> None:
     assert call.request.receive is not None, "a body that is not here yet comes from somewhere"
-    call.exchange.body = await read_body(call.headers, call.request.receive, bytes_max)
+    call.exchange.body = await read_body(call.request.receive, bytes_max)
 
 
 def is_announced(headers: Mapping[bytes, bytes]) -> bool:
@@ -45,21 +51,11 @@ def is_announced(headers: Mapping[bytes, bytes]) -> bool:
     return b"content-length" in headers or b"transfer-encoding" in headers
 
 
-def refuse_declared(headers: Mapping[bytes, bytes], bytes_max: int) -> None:
-    """Raise `BodyTooLarge` when the headers declare too large a body."""
-    declared = headers.get(b"content-length", b"")
-    if declared.isdigit() and int(declared) > bytes_max:
-        raise BodyTooLarge
-
-
-async def read_body(headers: Mapping[bytes, bytes], receive: Receive, bytes_max: int = BODY_BYTES_MAX) -> bytes:
+async def read_body(receive: Receive, bytes_max: int) -> bytes:
     """Return the whole body, at most `bytes_max` bytes. Raise `BodyTooLarge` as early as possible, and `ClientGone`.
 
     The server reads and drops the rest of a body that is too large, so that its sender can read the refusal.
     """
-    if not is_announced(headers):
-        return b""
-    refuse_declared(headers, bytes_max)
     chunks: list[bytes] = []
     total = 0
     while True:
@@ -86,7 +82,7 @@ async def await_body(call: ApiCall) -> Reply | None:
         return refusal
     if request.body is not None or not is_announced(call.headers):
         call.has_body = True
-        return _identify_again(call, "the delay has passed") if waits and call.has_waited else None
+        return _identify_again(call, "the delay has passed") if call.fault and call.fault.has_waited else None
     is_form = call.endpoint.source == "form"
     try:
         await receive_body(call, OUTLINE_BYTES_MAX if is_form else BODY_BYTES_MAX)

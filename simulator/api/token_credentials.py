@@ -75,11 +75,6 @@ def known_reseller(sandbox: LiveSandbox, holder: TokenHolder) -> Reseller | Deni
 _NOBODY = "no user of this sandbox has this name and this password"
 
 
-def denied_at_token(refusal: Denied) -> Reply:
-    """Return the answer to a failure before the username is read, in the shape of these endpoints (SPEC 7.1)."""
-    return Reply(401, error_bodies.parameters(refusal.message, {}))
-
-
 def token(call: ApiCall) -> Reply:
     """Return 200 with new tokens; 401 for a wrong password and for an unknown user alike."""
     owner = call.sandbox.core.state.users.get(call.fields["username"])

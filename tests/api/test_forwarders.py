@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.api.clients import TrustedProxies
+from simulator.api.clients import FORWARDED_FOR, ClientResolver
 from tests.support.client import Client, exchange, running
 from tests.support.replaying import assert_replays
 
@@ -42,8 +42,8 @@ PEER = "127.0.0.1"
     ],
 )
 def test_the_client_is_the_last_that_is_no_trusted_proxy(peer: str, forwarded: str | None, client: str) -> None:
-    given = None if forwarded is None else forwarded.encode()
-    assert TrustedProxies(PROXIES).client(peer, given) == client
+    given = {} if forwarded is None else {FORWARDED_FOR: forwarded.encode()}
+    assert ClientResolver(PROXIES).resolve(peer, given)[0] == client
     if client not in ("", "unix:"):
         ip_address(client)
 
@@ -65,8 +65,8 @@ def test_the_client_is_the_last_that_is_no_trusted_proxy(peer: str, forwarded: s
 )
 def test_the_address_that_a_trusted_proxy_forwards_is_parsed_strictly(proto: str, host: str, told: Any) -> None:
     headers = {b"x-forwarded-proto": proto.encode(), b"x-forwarded-host": host.encode()}
-    assert TrustedProxies(PROXIES).headers(PEER, headers) == told
-    assert TrustedProxies(PROXIES).headers("203.0.113.5", headers) == ("", b"")
+    assert ClientResolver(PROXIES).forwarded(PEER, headers) == told
+    assert ClientResolver(PROXIES).forwarded("203.0.113.5", headers) == ("", b"")
 
 
 def ask(client: Client, path: str, peer: str, headers: dict[str, str], *, signed: bool = False) -> Any:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from simulator.api.clients import client_address, is_listed_address
+from simulator.api.clients import FORWARDED_FOR, ClientResolver, is_listed_address
 from simulator.domain.commands import CountRequest
 from tests.support.client import Client, Response, running
 
@@ -248,7 +248,8 @@ FORWARDED: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("header", "expected"), FORWARDED, ids=[header[:30] for header, _ in FORWARDED])
 def test_a_trusted_header_names_the_client_when_it_names_an_address(header: str, expected: str) -> None:
-    assert client_address(PEER, header.encode("latin-1")) == expected
+    resolver = ClientResolver(trust_forwarded=True)
+    assert resolver.resolve(PEER, {FORWARDED_FOR: header.encode("latin-1")})[0] == expected
 
 
 @pytest.mark.parametrize(
@@ -256,7 +257,7 @@ def test_a_trusted_header_names_the_client_when_it_names_an_address(header: str,
     [(PEER, PEER), ("::1", "::1"), ("::ffff:192.0.2.1", "192.0.2.1"), ("", "")],
 )
 def test_otherwise_the_socket_does(peer: str, expected: str) -> None:
-    assert client_address(peer, None) == expected
+    assert ClientResolver(trust_forwarded=True).resolve(peer, {})[0] == expected
 
 
 def test_a_forwarded_address_counts_everywhere_where_it_is_trusted() -> None:
