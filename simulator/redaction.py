@@ -108,6 +108,8 @@ class Secrets:
 
     def spans(self, text: bytes) -> Iterator[tuple[int, int]]:
         """Yield where secrets begin and end in a text, in the order of their beginnings; they may overlap."""
+        if not self._blocks:
+            return
         blocks = memoryview(text[: len(text) // _BLOCK * _BLOCK]).cast("I")
         hits = self._blocks.intersection(blocks)
         end = 0  # of the last whole one; a whole secret may begin within a cut one
@@ -158,13 +160,15 @@ def redact(text: str, secrets: Iterable[Secrets], put: Put = _mask) -> str:
     found = list(chain.from_iterable(each.spans(raw) for each in secrets))
     if _TOKEN_PART in raw:
         found += [token.span() for token in _TOKEN.finditer(raw)]
+    if not found:
+        return text
     shown, end = [], 0
     for start, stop in sorted(found, key=lambda span: (span[0], -span[1])):  # of those that begin alike the longest
         stop = _PADDING.match(raw, stop).end()  # type: ignore[union-attr]  # it matches nothing, too
         if start >= end:
             shown += [raw[end:start], put(raw[start:stop].decode("utf-8", "replace")).encode()]
         end = max(end, stop)
-    return b"".join((*shown, raw[end:])).decode("utf-8", "surrogatepass") if found else text
+    return b"".join((*shown, raw[end:])).decode("utf-8", "surrogatepass")
 
 
 def is_token(text: str) -> bool:
@@ -255,25 +259,25 @@ class Mask:
         known: Iterable[Secrets] = (),
         put: Put = _mask,
     ) -> None:
-        self._keys, self._put = keys, put
+        self.keys, self._put = keys, put
         given = [Secrets(secrets)] if secrets else []
-        self._secrets = tuple([each for each in (*given, *known) if len(each)])
+        self.secrets = (*given, *known)
 
     def text(self, text: str) -> str:
         """Return a text without secrets, tokens, and the credentials in URLs."""
         return redact_urls(self._known(text), self._put) if text else text
 
     def _known(self, text: str) -> str:
-        return redact(text, self._secrets, self._put)
+        return redact(text, self.secrets, self._put)
 
     def answer(self, body: bytes) -> bytes:
         """Return a JSON text with every secret in its strings hidden."""
-        is_found = b"\\" in body or _TOKEN_PART in body or any(True for each in self._secrets for _ in each.spans(body))
+        is_found = b"\\" in body or _TOKEN_PART in body or any(any(each.spans(body)) for each in self.secrets)
         return redact_strings(body, self._known) if is_found else body
 
     def header(self, name: str, value: str) -> str:
         """Return a header's value without secrets."""
-        if name.lower() == "x-api-key" and value not in self._keys and len(value) > FOREIGN_KEY_CHARS_SHOWN:
+        if name.lower() == "x-api-key" and value not in self.keys and len(value) > FOREIGN_KEY_CHARS_SHOWN:
             rest = value[FOREIGN_KEY_CHARS_SHOWN:]
             return value[:FOREIGN_KEY_CHARS_SHOWN] + (f"... {MASKED}" if self._put is _mask else self._put(rest))
         is_secret = is_secret_name(name) and name.lower() not in HARMLESS_HEADERS

@@ -37,25 +37,38 @@ def event_row(sandboxes: Sandboxes, live: LiveSandbox, event: NumberedEvent, *, 
     """Return an event as JSON; `with_bodies` adds the sent messages to callbacks and webhooks. Raises
     `EvictedEvent`."""
     item, wall = event.item, render.moment(event.wall)
-    envelope: Event = {"sandbox": event.sandbox, "number": event.number}
+    fields: Event
     match item:
         case int():
             exchange = live.journal.find(item)
             if exchange is None:
                 raise EvictedEvent
-            mask = sandboxes.mask_of(live, [sandboxes.find(exchange.owner)])
-            return envelope | {"kind": "request", "wall": wall} | requests.request_row(exchange, mask)
+            mask = sandboxes.mask_of(live, exchange.owner)
+            fields = requests.request_row(exchange, mask)
+            return {"sandbox": event.sandbox, "number": event.number, "kind": "request", "wall": wall, **fields}
         case StatusChange():
             kind, paid = "status", live.core.state.transactions.by_number[item.number]
             result = paid.results[item.place]
-            at, fields = result.at, members(paid, "refid", "trxid", "reseller")
-            fields |= {"product": paid.product, "status": STATUS_NAMES[result.status], "status_code": result.code}
-            fields |= {"cause": result.cause, "rule": paid.rule}
+            at = result.at
+            fields = {
+                "refid": paid.refid,
+                "trxid": paid.trxid,
+                "reseller": paid.reseller,
+                "product": paid.product,
+                "status": STATUS_NAMES[result.status],
+                "status_code": result.code,
+                "cause": result.cause,
+                "rule": paid.rule,
+            }
         case LedgerPosting():
             kind, at, entry = "entry", item.entry.at, item.entry
             debited = live.core.state.transactions.get(entry.trxid)
-            fields = {"refid": debited.refid if debited else "", "trxid": entry.trxid, "reseller": item.reseller}
-            fields["entry"] = render.entry(entry)
+            fields = {
+                "refid": debited.refid if debited else "",
+                "trxid": entry.trxid,
+                "reseller": item.reseller,
+                "entry": render.entry(entry),
+            }
         case EmailNotification():
             kind, at = "notification", item.at
             fields = members(item, "reseller", "refid", "trxid") | {"notification": notification_row(item)}
@@ -71,7 +84,8 @@ def event_row(sandboxes: Sandboxes, live: LiveSandbox, event: NumberedEvent, *, 
                     "headers": [[name, mask.text(value)] for name, value in sent.headers],
                     "body": (sent.body or b"").decode("utf-8", "replace"),
                 }
-    return envelope | {"kind": kind, "at": render.moment(at), "wall": wall} | fields
+    at_text = render.moment(at)
+    return {"sandbox": event.sandbox, "number": event.number, "kind": kind, "at": at_text, "wall": wall, **fields}
 
 
 def _attempt_event(live: LiveSandbox, item: AttemptOutcome) -> tuple[str, Event]:
@@ -82,22 +96,33 @@ def _attempt_event(live: LiveSandbox, item: AttemptOutcome) -> tuple[str, Event]
         raise EvictedEvent
     if isinstance(job, Callback):
         kind, retries, method = "callback", live.scenario.limits.callback_retry.retries, job.method
-        fields = members(job.transaction, "refid", "trxid", "reseller")
-        fields |= {"callback": job.id, "status": CALLBACK_STATUS_NAMES[job.result.status]}
+        paid, status = job.transaction, CALLBACK_STATUS_NAMES[job.result.status]
+        about = {"refid": paid.refid, "trxid": paid.trxid, "reseller": paid.reseller}
+        about |= {"callback": job.id, "status": status}
     else:
         kind, retries, method = "webhook", job.retry_limit, webhook_bodies.METHOD
-        fields = {"delivery": job.id, "event": job.event.id, "type": job.event.type, "reseller": job.reseller}
+        about = {"delivery": job.id, "event": job.event.id, "type": job.event.type, "reseller": job.reseller}
     tried = job.attempts[item.number - 1]
     result = tried.result
     assert result is not None, "an attempt is published when it has ended"
-    fields |= {"method": method, "attempts_max": retries + 1}
-    fields |= {"url": _shown_url(job.url), "attempt": item.number, "state": tried.state}
-    fields |= {"ending": result.kind.value, "answered": result.status, "error": result.error}
-    fields["next_due"] = render.moment(item.next_due)
-    fields["duration_us"] = live.courier.sent.duration_us(item.job, item.number)
+    fields: Event = {
+        **about,
+        "method": method,
+        "attempts_max": retries + 1,
+        "url": _shown_url(job.url),
+        "attempt": item.number,
+        "state": tried.state,
+        "ending": result.kind.value,
+        "answered": result.status,
+        "error": result.error,
+        "next_due": render.moment(item.next_due),
+        "duration_us": live.courier.sent.duration_us(item.job, item.number),
+    }
     sent = live.courier.sent.find(item.job, item.number) if live.courier.traces.by_key else None
     trace_id, _ = sent_trace(sent.headers) if sent is not None else ("", "")
-    return kind, fields | ({"trace_id": trace_id} if trace_id else {})
+    if trace_id:
+        fields["trace_id"] = trace_id
+    return kind, fields
 
 
 _shown_url = lru_cache(maxsize=512)(redact_urls)  # the jobs of a receiver have the same
@@ -132,6 +157,7 @@ class EventSource:
         self._hub = sandboxes.events
         self._only = only
         self._wanted = wanted
+        self._wants_all = not wanted.kinds and wanted.refid is None
 
     def reader(self, after: str | None = None, last: int = 0) -> EventReader[Event]:
         """Return a reader that begins after the event with the id `after`; 0 means all stored events. Without `after`
@@ -140,7 +166,9 @@ class EventSource:
 
     def stream(self, after: str | None, last: int) -> EventReader[bytes]:
         """Return a reader like `reader`, with events as bytes of a stream, without secrets."""
-        return self._reader(after, last, self._piece, lambda missing, place: _sent(self._gap(missing, place)))
+        reader = self._reader(after, last, self._piece, lambda missing, place: _sent(self._gap(missing, place)))
+        reader.shared_by = self._only, self._wanted
+        return reader
 
     def _reader(
         self,
@@ -160,8 +188,8 @@ class EventSource:
             reader.first.append(gap(None, place))
         return reader
 
-    def id_of(self, place: EventPosition) -> str:
-        """Return the id of the event at this position. In a stream of all sandboxes it has no sandbox number."""
+    def id_of(self, place: EventPosition | NumberedEvent) -> str:
+        """Return the id of an event, by it or its position. In a stream of all sandboxes it has no sandbox number."""
         return f"{self._hub.boot}.{place.serial}.{place.number if self._only else 0}"
 
     def _place(self, after: str, logs: list[EventLog]) -> tuple[EventPosition, bool]:
@@ -187,6 +215,8 @@ class EventSource:
         return min((log.oldest() for log in logs), default=EventPosition(hub.latest, 0)), False
 
     def _is_wanted(self, item: Item, kind: str, refid: str) -> bool:
+        if self._wants_all:
+            return True
         kinds, about, _ = self._wanted
         is_always = isinstance(item, Action) and item.name in ALWAYS
         return is_always or ((not kinds or kind in kinds) and about in (None, refid))
@@ -199,14 +229,14 @@ class EventSource:
         row = self._row(event)
         if not self._is_wanted(event.item, row["kind"], row.get("refid", "")):
             return None
-        return {"id": self.id_of(EventPosition(event.serial, event.number)), **row}
+        return {"id": self.id_of(event), **row}
 
     def _piece(self, event: NumberedEvent) -> bytes | None:
-        key = (event.serial, self._wanted.with_bodies)
-        kind, refid, data = self._hub.rendered.get(key, lambda: self._rendered(event))
+        cache, key = self._hub.rendered, (event.serial, self._wanted.with_bodies)
+        kind, refid, data = cache.find(key) or cache.add(key, self._rendered(event))
         if not self._is_wanted(event.item, kind, refid):
             return None
-        id_ = self.id_of(EventPosition(event.serial, event.number)).encode()
+        id_ = self.id_of(event).encode()
         return b'id: %b\nevent: %b\ndata: {"id":"%b",%b\n\n' % (id_, kind.encode(), id_, data)
 
     def _rendered(self, event: NumberedEvent) -> Rendered:

@@ -206,10 +206,9 @@ async def show_audit(request: Request, live: LiveSandbox) -> Response:
     with place(0):
         [log] = await in_slices(log_in_slices(live))
         obligations = await in_background(judge, log, rate_limit_of(live))
-    sandboxes = sandboxes_of(request)
     # A refused request may have the credentials of another sandbox.
     owners = {one.owner for one in log.exchanges if one.owner}
-    mask = sandboxes.mask_of(live, map(sandboxes.find, owners))
+    mask = sandboxes_of(request).mask_of(live, *owners)
     return reply(as_json(obligations, left_out=log.left_out, shown=mask.text))
 
 

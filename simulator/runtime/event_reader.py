@@ -2,12 +2,20 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from heapq import merge
 from itertools import islice
 from typing import Generic, TypeVar
 
-from simulator.runtime.events import EVENTS_MAX, EventHub, EventLog, EventPosition, EvictedEvent, NumberedEvent
+from simulator.runtime.events import (
+    EVENTS_MAX,
+    Batch,
+    EventHub,
+    EventLog,
+    EventPosition,
+    EvictedEvent,
+    NumberedEvent,
+)
 from simulator.runtime.operations import report
 
 TAKEN_MAX = 64
@@ -45,6 +53,7 @@ class EventReader(Generic[Shown]):
         self._woken = asyncio.Event()
         self.is_last = False  # nothing will follow the present events
         self.is_own = False  # a reader of the server itself, which no limit counts
+        self.shared_by: Hashable = None  # readers with an equal value render each event alike, and share batches
         self.holder = ""
 
     def __enter__(self) -> "EventReader[Shown]":
@@ -87,8 +96,18 @@ class EventReader(Generic[Shown]):
 
     def take(self, count_max: int = TAKEN_MAX) -> list[Shown]:
         """Return the next events, rendered, with a notice in place where events are missing."""
-        first, self.first = self.first, []
-        return first or self._rendered(islice(self._unread(count_max), count_max))
+        if self.first:
+            first, self.first = self.first, []
+            return first
+        hub, place = self._hub, self.place
+        if (batch := hub.batch) is not None and batch.key == self.shared_by and batch.place == place:
+            self.place = batch.next_place
+            self._drop_read()
+            return batch.shown
+        shown = self._rendered(islice(self._unread(count_max), count_max))
+        if self.shared_by is not None and len(hub.readers) > 1 and self.place != place:
+            hub.batch = Batch(self.shared_by, place, shown, self.place)
+        return shown
 
     def keep_unread(self) -> None:
         """Render the latest unread events, unless the reader has taken none since the last reset."""
@@ -114,7 +133,8 @@ class EventReader(Generic[Shown]):
     def _rendered(self, events: Iterable[NumberedEvent]) -> list[Shown]:
         shown: list[Shown] = []
         for taken in events:
-            self._missing += self._count_missing(taken)
+            if taken.serial != self.place.serial + 1:
+                self._missing += self._count_missing(taken)
             try:
                 piece = self._render(taken)
             except EvictedEvent:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from datetime import datetime
 from itertools import islice
 from operator import attrgetter
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -206,6 +206,7 @@ class EventLog:
         self.count = 0
 
     def _clear(self) -> None:
+        self.hub.batch = None
         self._entries: deque[LoggedEvent] = deque(maxlen=EVENTS_MAX)
 
 
@@ -235,20 +236,31 @@ class RenderedEvents:
         self._by_key: dict[Hashable, Rendered] = {}
         self._bytes = 0
 
-    def get(self, key: Hashable, render: Callable[[], Rendered]) -> Rendered:
-        """Return the rendered event of this key, rendering it on the first use."""
-        found = self._by_key.get(key)
-        if found is None:
-            found = self._by_key[key] = render()
-            self._bytes += len(found.data)
-            if self._bytes > RENDERED_BYTES_MAX:  # streams that keep up need the latest alone
-                self._by_key, self._bytes = {key: found}, len(found.data)
-        return found
+    def find(self, key: Hashable) -> Rendered | None:
+        """Return the rendered event of this key, or None."""
+        return self._by_key.get(key)
+
+    def add(self, key: Hashable, rendered: Rendered) -> Rendered:
+        """Keep a rendered event, and return it."""
+        self._bytes += len(rendered.data)
+        if self._bytes > RENDERED_BYTES_MAX:  # streams that keep up need the latest alone
+            self._by_key, self._bytes = {}, len(rendered.data)
+        self._by_key[key] = rendered
+        return rendered
+
+
+class Batch(NamedTuple):
+    """The rendered events that a reader took at a place, and its next place, for other readers with the same `key`."""
+
+    key: Hashable
+    place: EventPosition
+    shown: list[Any]
+    next_place: EventPosition
 
 
 class EventHub:
     """The event logs of a server, their serial numbers and their readers. `boot` distinguishes these numbers from those
-    of another server."""
+    of another server. `batch` is the latest that a stream took: most streams read the same at the same place."""
 
     def __init__(self) -> None:
         self.boot = secrets.token_hex(4)
@@ -256,6 +268,7 @@ class EventHub:
         self.readers: list[LogReader] = []
         self.is_closed = False
         self.rendered = RenderedEvents()
+        self.batch: Batch | None = None
         self._touched: set[EventLog] = set()
         self._woken_s = 0.0
 

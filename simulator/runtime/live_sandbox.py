@@ -16,7 +16,7 @@ from simulator.domain.model.scenario import Scenario
 from simulator.domain.reports.coverage import Coverage, coverage
 from simulator.persistence.tape.entries import CommandApplied, Entry, InboxCleared, InboxProgrammed, InboxReceived
 from simulator.persistence.tape.tape import ENTRY_BYTES, Tape
-from simulator.redaction import Secrets
+from simulator.redaction import Mask, Secrets
 from simulator.runtime.attempt_log import SENT_MAX
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
@@ -67,6 +67,7 @@ class LiveSandbox:
         self.is_touched, self.is_deleted, self.resets, self.rewinds = True, False, 0, 0
         self.last_ending: Ending = "reset"
         self.server_secrets, self.former_secrets = Secrets(), FormerSecrets()  # of all sandboxes of a server
+        self._mask = Mask()
         self.waiting, self.events = WaitingRoom(Turnstile()), EventLog(id_)
         self._begin_journal()
         self._begin_life(first)
@@ -335,6 +336,14 @@ class LiveSandbox:
     def secrets(self) -> tuple[Secrets, ...]:
         """Return the indexes of secrets to redact: of this life, of the server, and of former lives."""
         return self.own_secrets.index(), self.server_secrets, *self.former_secrets.generations
+
+    @property
+    def mask(self) -> Mask:
+        """Return the mask of these secrets; always the same while they are in the same indexes."""
+        keys, secrets = self.core.state.keys, self.secrets
+        if self._mask.keys is not keys or self._mask.secrets != secrets:
+            self._mask = Mask((), keys, secrets)
+        return self._mask
 
     def retire_secrets(self, next_life: Iterable[str] = ()) -> None:
         """Add the secrets of this life to those of former lives, except the secrets that the next life has as well."""

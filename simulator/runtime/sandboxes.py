@@ -92,13 +92,12 @@ class Sandboxes:
         self._secrets = followed(self._secrets, of_all)
         return self._secrets, *self.former_secrets.generations
 
-    def mask_of(self, live: LiveSandbox | None, others: Iterable[LiveSandbox | None] = ()) -> Mask:
-        """Return the mask for a sandbox, or for all sandboxes if it does not exist; `others` are sandboxes whose
-        secrets it received."""
-        shown = {each: None for each in (live, *others) if each is not None}
-        if len(shown) == 1:  # as for each event of a payment
-            (alone,) = shown
-            return Mask((), alone.core.state.keys, alone.secrets)
+    def mask_of(self, live: LiveSandbox | None, *others: str) -> Mask:
+        """Return the mask for a sandbox, or for all sandboxes if it does not exist; `others` are the ids of sandboxes
+        whose secrets it received, or empty."""
+        if live is not None and not any(others):  # as for each event of a payment
+            return live.mask
+        shown = {each: None for each in (live, *map(self._by_id.get, others)) if each is not None}
         known = dict.fromkeys(chain.from_iterable(each.secrets for each in shown))  # they share the former secrets
         return Mask((), ChainMap(*(each.core.state.keys for each in shown)), known if shown else self.secrets)
 

@@ -86,7 +86,7 @@ class ReportFolder:
     def masks(self, live: LiveSandbox) -> dict[str, Mask]:
         """Return the masks that redact secrets in a sandbox's exchanges, by `owner`."""
         owners = dict.fromkeys(one.owner for one in live.life_journal if one.owner)
-        others = {owner: self._sandboxes.mask_of(live, [self._sandboxes.find(owner)]) for owner in owners}
+        others = {owner: self._sandboxes.mask_of(live, owner) for owner in owners}
         return {"": self._sandboxes.mask_of(live), **others}
 
     def add(
