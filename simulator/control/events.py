@@ -221,12 +221,9 @@ class EventSource:
         is_always = isinstance(item, Action) and item.name in ALWAYS
         return is_always or ((not kinds or kind in kinds) and about in (None, refid))
 
-    def _row(self, event: NumberedEvent) -> Event:
-        live = self._sandboxes.get(event.sandbox)
-        return event_row(self._sandboxes, live, event, with_bodies=self._wanted.with_bodies)
-
     def _shown(self, event: NumberedEvent) -> Event | None:
-        row = self._row(event)
+        live = self._sandboxes.get(event.sandbox)
+        row = event_row(self._sandboxes, live, event, with_bodies=self._wanted.with_bodies)
         if not self._is_wanted(event.item, row["kind"], row.get("refid", "")):
             return None
         return {"id": self.id_of(event), **row}
@@ -241,9 +238,9 @@ class EventSource:
 
     def _rendered(self, event: NumberedEvent) -> Rendered:
         """Return an event without the opening brace of its JSON, since the id comes first."""
-        row = self._row(event)
-        mask = self._sandboxes.mask_of(self._sandboxes.find(event.sandbox))
-        return Rendered(row["kind"], row.get("refid", ""), mask.answer(encode(row))[1:])
+        live = self._sandboxes.get(event.sandbox)
+        row = event_row(self._sandboxes, live, event, with_bodies=self._wanted.with_bodies)
+        return Rendered(row["kind"], row.get("refid", ""), live.mask.answer(encode(row))[1:])
 
     def _gap(self, missing: int | None, place: EventPosition) -> Event:
         return {"id": self.id_of(place), "kind": "gap", "missing": missing}

@@ -132,9 +132,10 @@ class EventReader(Generic[Shown]):
 
     def _rendered(self, events: Iterable[NumberedEvent]) -> list[Shown]:
         shown: list[Shown] = []
+        place: EventPosition | NumberedEvent = self.place
         for taken in events:
-            if taken.serial != self.place.serial + 1:
-                self._missing += self._count_missing(taken)
+            if taken.serial != place.serial + 1:
+                self._missing += self._count_missing(place, taken)
             try:
                 piece = self._render(taken)
             except EvictedEvent:
@@ -144,7 +145,8 @@ class EventReader(Generic[Shown]):
                     shown += self._gap_notice(EventPosition(taken.serial - 1, taken.number - 1))
                 if piece is not None:
                     shown.append(piece)
-            self.place = EventPosition(taken.serial, taken.number)
+            place = taken
+        self.place = EventPosition(place.serial, place.number)
         shown += self._gap_notice(self.place)
         self._drop_read()
         return shown
@@ -160,8 +162,8 @@ class EventReader(Generic[Shown]):
         missing, self._missing = self._missing, 0
         return [self._gap(missing, place)] if missing else []
 
-    def _count_missing(self, taken: NumberedEvent) -> int:
-        """Return how many events are missing between the last event and this event."""
+    def _count_missing(self, place: EventPosition | NumberedEvent, taken: NumberedEvent) -> int:
+        """Return how many events are missing between a place and an event."""
         if self.only is None:
-            return taken.serial - self.place.serial - 1
-        return max(0, taken.number - self.place.number - 1)
+            return taken.serial - place.serial - 1
+        return max(0, taken.number - place.number - 1)
