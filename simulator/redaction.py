@@ -108,8 +108,6 @@ class Secrets:
 
     def spans(self, text: bytes) -> Iterator[tuple[int, int]]:
         """Yield where secrets begin and end in a text, in the order of their beginnings; they may overlap."""
-        if not self._blocks:
-            return
         blocks = memoryview(text[: len(text) // _BLOCK * _BLOCK]).cast("I")
         hits = self._blocks.intersection(blocks)
         end = 0  # of the last whole one; a whole secret may begin within a cut one
@@ -157,7 +155,7 @@ def _in_base64(raw: bytes) -> Iterator[bytes]:
 def redact(text: str, secrets: Iterable[Secrets], put: Put = _mask) -> str:
     """Return a text without known secrets and without tokens of ours."""
     raw = text.encode("utf-8", "surrogatepass")
-    found = list(chain.from_iterable(each.spans(raw) for each in secrets))
+    found = list(chain.from_iterable(each.spans(raw) for each in secrets if each.chars))
     if _TOKEN_PART in raw:
         found += [token.span() for token in _TOKEN.finditer(raw)]
     if not found:
@@ -272,8 +270,9 @@ class Mask:
 
     def answer(self, body: bytes) -> bytes:
         """Return a JSON text with every secret in its strings hidden."""
-        is_found = b"\\" in body or _TOKEN_PART in body or any(any(each.spans(body)) for each in self.secrets)
-        return redact_strings(body, self._known) if is_found else body
+        if b"\\" in body or _TOKEN_PART in body or any(each.chars and any(each.spans(body)) for each in self.secrets):
+            return redact_strings(body, self._known)
+        return body
 
     def header(self, name: str, value: str) -> str:
         """Return a header's value without secrets."""

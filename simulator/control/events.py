@@ -290,9 +290,8 @@ async def _pieces(
         while not reader.is_over and is_still_allowed(request):
             if events := reader.take():
                 yield b"".join(events)
+            if reader.is_behind:
                 await asyncio.sleep(0)  # other tasks run in the middle of a long history
-            elif reader.has_more:  # all that was taken was about something else
-                await asyncio.sleep(0)
             elif (left_s := ends_at - now()) <= 0:
                 return
             elif not await reader.wait(min(heartbeat_s, left_s)) and is_still_allowed(request):

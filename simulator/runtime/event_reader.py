@@ -18,7 +18,7 @@ from simulator.runtime.events import (
 )
 from simulator.runtime.operations import report
 
-TAKEN_MAX = 64
+TAKEN_MAX = 128
 """The number of events that a reader takes per turn."""
 
 UNREAD_MAX = 256
@@ -51,6 +51,7 @@ class EventReader(Generic[Shown]):
         self.first: list[Shown] = []  # comes before everything else
         self._missing = 0
         self._woken = asyncio.Event()
+        self.is_behind = True  # there may be more events than it took
         self.is_last = False  # nothing will follow the present events
         self.is_own = False  # a reader of the server itself, which no limit counts
         self.shared_by: Hashable = None  # readers with an equal value render each event alike, and share batches
@@ -83,10 +84,9 @@ class EventReader(Generic[Shown]):
         self._woken.set()
 
     async def wait(self, timeout_s: float) -> bool:
-        """Wait until there are events to take, or the end is reached. Return False on timeout."""
-        if self.has_more or self.is_over:
+        """Wait until it is woken for events to take, or the end is reached. Return False on timeout."""
+        if self.is_behind or self.first or self.is_over:
             return True
-        self._woken.clear()
         timer = asyncio.get_running_loop().call_later(timeout_s, self.wake)
         try:
             await self._woken.wait()
@@ -96,17 +96,21 @@ class EventReader(Generic[Shown]):
 
     def take(self, count_max: int = TAKEN_MAX) -> list[Shown]:
         """Return the next events, rendered, with a notice in place where events are missing."""
+        self._woken.clear()
         if self.first:
-            first, self.first = self.first, []
+            first, self.first, self.is_behind = self.first, [], True
             return first
         hub, place = self._hub, self.place
+        self.logs.update(dict.fromkeys(filter(self.reads, hub.touched)))  # they may have events before those of others
         if (batch := hub.batch) is not None and batch.key == self.shared_by and batch.place == place:
-            self.place = batch.next_place
+            self.place, self.is_behind = batch.next_place, batch.is_full
             self._drop_read()
             return batch.shown
-        shown = self._rendered(islice(self._unread(count_max), count_max))
+        taken = list(islice(self._unread(count_max), count_max))
+        self.is_behind = len(taken) == count_max
+        shown = self._rendered(taken)
         if self.shared_by is not None and len(hub.readers) > 1 and self.place != place:
-            hub.batch = Batch(self.shared_by, place, shown, self.place)
+            hub.batch = Batch(self.shared_by, place, shown, self.place, self.is_behind)
         return shown
 
     def keep_unread(self) -> None:

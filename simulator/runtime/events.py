@@ -206,7 +206,6 @@ class EventLog:
         self.count = 0
 
     def _clear(self) -> None:
-        self.hub.batch = None
         self._entries: deque[LoggedEvent] = deque(maxlen=EVENTS_MAX)
 
 
@@ -250,12 +249,14 @@ class RenderedEvents:
 
 
 class Batch(NamedTuple):
-    """The rendered events that a reader took at a place, and its next place, for other readers with the same `key`."""
+    """The rendered events that a reader took at a place, and its next place, for other readers with the same `key`;
+    `is_full` when there may be more."""
 
     key: Hashable
     place: EventPosition
     shown: list[Any]
     next_place: EventPosition
+    is_full: bool
 
 
 class EventHub:
@@ -269,7 +270,7 @@ class EventHub:
         self.is_closed = False
         self.rendered = RenderedEvents()
         self.batch: Batch | None = None
-        self._touched: set[EventLog] = set()
+        self.touched: set[EventLog] = set()
         self._woken_s = 0.0
 
     def refuse_when_full(self, holder: str = "") -> None:
@@ -293,14 +294,14 @@ class EventHub:
 
     def touch(self, log: EventLog) -> None:
         """Wake the readers of a log at the end of this turn, or later if they were woken just now."""
-        if not self._touched:
+        if not self.touched:
             loop = asyncio.get_running_loop()
             wait_s = self._woken_s + WAKE_EVERY_S - loop.time()
             if wait_s > 0:
                 loop.call_later(wait_s, self._wake_touched, loop)
             else:
                 loop.call_soon(self._wake_touched, loop)
-        self._touched.add(log)
+        self.touched.add(log)
 
     def _wake_touched(self, loop: asyncio.AbstractEventLoop) -> None:
         self._woken_s = loop.time()
@@ -308,9 +309,9 @@ class EventHub:
 
     def wake(self) -> None:
         """Notify the readers of the logs that have something new."""
-        touched, self._touched = self._touched, set()
+        touched, self.touched = self.touched, set()
         for reader in self.readers:
-            news = [log for log in touched if reader.reads(log)]
+            news = [log for log in touched if reader.reads(log) and log.has_after(reader.place.serial)]
             if news:
                 reader.logs.update(dict.fromkeys(news))
                 reader.wake()
