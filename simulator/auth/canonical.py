@@ -71,16 +71,21 @@ def canonical_queries(raw: bytes, rules: QueryRules) -> list[bytes]:
 
 
 def _orders(parts: list[bytes], repeated_keys: str) -> list[bytes]:
-    if len(parts) < 2:
-        return [b"&".join(parts)]
-    by_key = sorted(parts, key=key_of)
-    as_sent = b"&".join(by_key)
-    if len(set(map(key_of, parts))) == len(parts):
-        return [as_sent]
-    by_key_and_value = sorted(parts, key=lambda part: (key_of(part), part))
-    by_value = b"&".join(by_key_and_value)
+    if len(parts) < 2 or len(set(map(key_of, parts))) == len(parts):
+        return [b"&".join(by_key(parts))]
+    as_sent, by_value = b"&".join(by_key(parts)), b"&".join(by_key_and_value(parts))
     forms = {"either": [as_sent, by_value], "as_sent": [as_sent], "sorted": [by_value]}[repeated_keys]
     return list(dict.fromkeys(forms))
+
+
+def by_key(parts: list[bytes]) -> list[bytes]:
+    """Sort by key; equal keys stay as they are."""
+    return sorted(parts, key=key_of)
+
+
+def by_key_and_value(parts: list[bytes]) -> list[bytes]:
+    """Sort by key, equal keys by value."""
+    return sorted(parts, key=lambda part: (key_of(part), part))
 
 
 def key_of(part: bytes) -> bytes:

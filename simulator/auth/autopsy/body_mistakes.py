@@ -5,7 +5,7 @@ import hmac
 import json
 import re
 import zlib
-from base64 import b64decode, b64encode, urlsafe_b64encode
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from html import escape
@@ -17,6 +17,7 @@ from urllib.parse import quote, quote_plus
 import msgspec
 
 from simulator.auth.autopsy import json_texts
+from simulator.auth.autopsy.key_mistakes import lenient
 from simulator.auth.autopsy.signing_steps import FIELDS, PARTS_MAX, TEXT_BYTES_MAX, Facts, always, rows
 from simulator.auth.canonical import EMPTY_BODY_HASH
 from simulator.auth.form import is_utf8
@@ -106,25 +107,9 @@ def _printed(facts: Facts) -> Iterator[tuple[bytes, str]]:
     yield b'{"type":"Buffer","data":%b}' % json_texts.small(list(facts.body)), "Node writes a Buffer"
 
 
-def _serialised(body: bytes) -> Iterator[bytes]:
-    yield repr(json.loads(body)).encode("utf-8", "replace")
-    yield from json_texts.encodings(body)
-
-
 def _sorted(body: bytes) -> Iterable[bytes]:
     ordered = json_texts.in_order(body)
     return () if ordered == msgspec.json.format(body, indent=-1) else json_texts.encodings(ordered)
-
-
-def _in_base64(facts: Facts) -> Iterator[bytes]:
-    yield b64encode(facts.body)
-    with suppress(ValueError):
-        yield b64decode(facts.body, validate=True)
-
-
-def _escaped_for_html(facts: Facts) -> Iterator[bytes]:
-    text = facts.body.decode("utf-8", "replace")
-    yield from (made.encode("utf-8", "replace") for made in (escape(text, quote=False), escape(text)) if made != text)
 
 
 def _json_of_form(facts: Facts) -> Iterator[bytes]:
@@ -179,16 +164,8 @@ def _string_in_string(body: bytes) -> Iterator[bytes]:
         yield (body := value.encode("utf-8", "replace"))
 
 
-def _line_ends(facts: Facts) -> Iterator[bytes]:
-    plain = facts.body.replace(b"\r\n", b"\n")
-    yield from (plain, plain.replace(b"\n", b"\r\n")) if b"\n" in plain else ()
-
-
-def _hashed_twice(_: Facts) -> Iterator[Any]:
-    for text, encode in product(
-        (bytes, lambda d: d.hex().encode(), b64encode), (b64encode, lambda d: d.hex().encode())
-    ):
-        yield lambda _, digest, text=text, encode=encode: encode(hashlib.sha256(text(digest)).digest())
+def _hexadecimal(digest: bytes) -> bytes:
+    return digest.hex().encode()
 
 
 def _other_algorithms(_: Facts) -> Iterator[tuple[Any, str]]:
@@ -232,7 +209,8 @@ MISTAKES = (
         ("body-hash-encoded-twice", "the body hash was encoded in Base64 twice", "encode the body hash once",
          always(lambda _, digest: b64encode(b64encode(digest)))),
         ("body-hashed-twice", "the body was hashed twice", "hash the body once, and encode the raw digest in Base64",
-         _hashed_twice),
+         always(*(lambda _, digest, text=text, encode=encode: encode(hashlib.sha256(text(digest)).digest())
+                    for text, encode in product((bytes, _hexadecimal, b64encode), (b64encode, _hexadecimal))))),
         ("body-only-encoded", "the body is signed in Base64, without a hash", _HASH,
          _short(always(lambda body, _: b64encode(body)))),
         ("body-hash-other-algorithm", "the body was hashed with {}", "hash the body with SHA-256",
@@ -253,7 +231,7 @@ MISTAKES = (
         ("body-line-end", "a line end at the end of the body was signed and not sent, or sent and not signed", _HASH,
          _short(lambda r: [r.body.rstrip(b"\r\n") + end for end in (b"", b"\n", b"\r\n")])),
         ("body-serialised-again", "the body was serialised again after signing", "sign the bytes that are sent",
-         _of_json(_serialised)),
+         _of_json(lambda body: (repr(json.loads(body)).encode("utf-8", "replace"), *json_texts.encodings(body)))),
         ("body-byte-order-mark", "a byte order mark was signed and not sent, or sent and not signed", _HASH,
          _short(lambda r: [r.body.removeprefix(_BOM), _BOM + r.body])),
         ("body-numbers-rewritten", "a value of the body is signed as {}, and sent differently", _ONCE,
@@ -269,7 +247,8 @@ MISTAKES = (
         ("body-other-charset", "the body was signed in {}", "sign the bytes of UTF-8 that are sent",
          _short(_charsets_signed)),
         ("body-as-form", "the body was signed as a form, and sent as JSON", _ONCE, _of_json(json_texts.forms)),
-        ("body-line-ends", "the line ends of the body were changed after signing", _HASH, _short(_line_ends)),
+        ("body-line-ends", "the line ends of the body were changed after signing", _HASH,
+         _short(lambda r: [r.body.replace(b"\r\n", b"\n"), re.sub(rb"\r?\n", b"\r\n", r.body)])),
         ("body-absent-members", "members without a value were sent, and not signed", _ONCE,
          _of_members(json_texts.without_absent)),
         ("body-normalized", "the letters of the body are signed in another form of Unicode ({})", _ONCE,
@@ -285,12 +264,14 @@ MISTAKES = (
          lambda r: _of_members(lambda members: json_texts.with_absent(members, FIELDS.get(r.path, ())))(r)),
         ("body-letters-lost", "the body was signed with letters that were sent as ?", _UTF8, _lost_letters),
         ("body-object-printed", "the body was signed as {}", _ONCE, _short(_printed)),
-        ("body-in-base64", "the body was signed or sent in Base64", _ONCE, _short(_in_base64)),
+        ("body-in-base64", "the body was signed or sent in Base64", _ONCE,
+         _short(lambda r: [b64encode(r.body), lenient(r.body)])),
         ("body-percent-encoded", "the body was percent-encoded before it was signed", _ONCE,
          _short(lambda r: [quote(r.body, safe=safe).encode() for safe in ("", "!*'()", "/", ";,/?:@&=+$#!*'()")]
                 + [quote_plus(r.body).encode()])),
         ("body-escaped-for-html", "the body was escaped for HTML before it was signed", _ONCE,
-         _short(_escaped_for_html)),
+         _short(lambda r: [escape(r.body.decode("utf-8", "replace"), quote=quotes).encode("utf-8", "replace")
+                           for quotes in (False, True)])),
         ("body-wrapped", "the body was signed inside of {}", _ONCE,
          _of_json(lambda body: [(b'{"data":%b}' % body, "another object"), (b"[%b]" % body, "a list")])),
         ("body-members-renamed", "the members of the body are signed with names in {}", _ONCE,

@@ -30,32 +30,10 @@ def lenient(text: bytes) -> bytes:
     return b64decode(kept + b"=" * (-len(kept) % 4))
 
 
-def _secrets_with_blanks(facts: Facts) -> Iterator[bytes]:
-    secret, text = facts.secret, b64encode(facts.secret)
-    for blank in (b"\n", b" ", b"\r\n", b"\r", b"\t"):
-        yield from (text + blank, blank + text, secret + blank)
-
-
-def _url_safe_secrets(facts: Facts) -> Iterator[bytes]:
-    text = urlsafe_b64encode(facts.secret)
-    yield from (text, text.rstrip(b"="), lenient(b64encode(facts.secret).translate(None, b"+/")))
-
-
-def _secrets_with_key(facts: Facts) -> Iterator[bytes]:
-    for separator in (b"", b":") if facts.api_key else ():
-        for secret in (b64encode(facts.secret), facts.secret):
-            yield from (facts.api_key + separator + secret, secret + separator + facts.api_key)
-
-
 def _other_secrets(facts: Facts, *, has_name: bool) -> Iterator[tuple[bytes, str]]:
     for name, secret in facts.others:
         if secret != facts.secret and bool(name) == has_name:
             yield from ((secret, name), (b64encode(secret), name))
-
-
-def _hashes(text: bytes) -> list[bytes]:
-    digest = hashlib.sha256(text)
-    return [digest.digest(), digest.hexdigest().encode()]
 
 
 def _plain_hash(mixed: Keyed) -> Keyed:
@@ -80,13 +58,6 @@ def _cut(_: Facts) -> Iterator[Any]:
     )
 
 
-def _twice(_: Facts) -> Iterator[Any]:
-    yield lambda digest, _: b64encode(digest) * 2
-    yield lambda digest, _: b64encode(digest * 2)
-    for joint in (b",", b", "):
-        yield lambda digest, _, joint=joint: joint.join((b64encode(digest), PREFIX + b64encode(digest)))
-
-
 _ONLY = "send the 44 characters of the signature and nothing else"
 _KEY = "the key of the HMAC is the API key's secret, decoded from Base64"
 _DECODE = "decode the secret from Base64 first"
@@ -98,14 +69,18 @@ MISTAKES = (
         "key",
         ("secret-not-decoded", "the secret was used as text", _DECODE, lambda r: [b64encode(r.secret)]),
         ("secret-with-blanks", "the secret was used with a blank or line end",
-         "strip the secret and decode it from Base64", _secrets_with_blanks),
+         "strip the secret and decode it from Base64",
+         lambda r: [made for text in [b64encode(r.secret)] for blank in (b"\n", b" ", b"\r\n", b"\r", b"\t")
+                    for made in (text + blank, blank + text, r.secret + blank)]),
         ("secret-hexadecimal", "the secret's bytes were used as hexadecimal text", _BYTES,
          lambda r: [r.secret.hex().encode(), r.secret.hex().upper().encode()]),
         ("secret-as-characters", "the secret's bytes were converted to text and encoded again", _BYTES,
          lambda r: [r.secret.decode("utf-8", "replace").encode(), r.secret.decode("latin-1").encode(),
                     r.secret.decode("ascii", "ignore").encode()]),
         ("secret-url-safe", "the secret's text was decoded with the wrong alphabet, or changed to - and _",
-         "decode the secret as standard Base64", _url_safe_secrets),
+         "decode the secret as standard Base64",
+         lambda r: [urlsafe_b64encode(r.secret), urlsafe_b64encode(r.secret).rstrip(b"="),
+                    lenient(b64encode(r.secret).translate(None, b"+/"))]),
         ("secret-without-padding", "the secret was used as text without its =", _DECODE,
          lambda r: [b64encode(r.secret).rstrip(b"=")]),
         ("secret-in-quotes", "the secret was used with quotes around it",
@@ -117,8 +92,11 @@ MISTAKES = (
          lambda r: [made for text in (b64encode(r.secret).lower(), b64encode(r.secret).upper())
                     for made in (text, lenient(text))]),
         ("secret-hashed", "the secret was hashed before use", _KEY,
-         lambda r: _hashes(b64encode(r.secret)) + _hashes(r.secret)),
-        ("secret-with-key", "the API key and the secret together were used as the key", _KEY, _secrets_with_key),
+         lambda r: [made for text in (b64encode(r.secret), r.secret) for digest in [hashlib.sha256(text)]
+                    for made in (digest.digest(), digest.hexdigest().encode())]),
+        ("secret-with-key", "the API key and the secret together were used as the key", _KEY,
+         lambda r: [sign.join(pair) for sign in (b"", b":") for secret in (b64encode(r.secret), r.secret)
+                    for pair in ((r.api_key, secret), (secret, r.api_key))] if r.api_key else []),
         ("secret-is-api-key", "the API key was used as the secret", _KEY,
          lambda r: [r.api_key, lenient(r.api_key)] if r.api_key else []),
         ("secret-is-empty", "the secret is empty", "check where your client takes the secret from", always(b"")),
@@ -165,7 +143,10 @@ MISTAKES = (
          always(lambda digest, _: b64encode(b64encode(digest)),
                     lambda digest, _: b64encode(PREFIX + b64encode(digest)))),
         ("signature-cut", "only a part of the signature is sent", _ONLY, _cut),
-        ("signature-twice", "the signature is written twice", _ONLY, _twice),
+        ("signature-twice", "the signature is written twice", _ONLY,
+         always(lambda digest, _: b64encode(digest) * 2, lambda digest, _: b64encode(digest * 2),
+                    *(lambda digest, _, joint=joint: b64encode(digest) + joint + PREFIX + b64encode(digest)
+                      for joint in (b",", b", ")))),
         ("signature-too-long", "something follows the signature", _ONLY,
          always(lambda digest, sent: b64encode(digest) + sent[DIGEST_CHARACTERS:],
                     lambda digest, sent: b64encode(digest + lenient(sent)[DIGEST_BYTES:]))),

@@ -11,8 +11,8 @@ from unicodedata import normalize
 from urllib.parse import quote, quote_plus, unquote_plus, unquote_to_bytes
 
 from simulator.auth.autopsy.json_texts import forms, printed
-from simulator.auth.autopsy.signing_steps import FIELDS, PARTS_MAX, Facts, Shown, always, by_key, by_key_and_value, rows
-from simulator.auth.canonical import EMPTY_BODY_HASH, body_hash, key_of
+from simulator.auth.autopsy.signing_steps import FIELDS, PARTS_MAX, Facts, Shown, always, rows
+from simulator.auth.canonical import EMPTY_BODY_HASH, body_hash, by_key, by_key_and_value, key_of
 from simulator.shortened import one_line, shortened
 
 QUERY_BYTES_MAX, PARAMETERS_MAX = 4096, 20

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from simulator.auth.canonical import QueryRules, is_empty, key_of
+from simulator.auth.canonical import QueryRules, by_key, by_key_and_value, is_empty
 
 TEXT_BYTES_MAX = 64 * 1024
 """Only the hash of a longer body is tried, and no longer string of a client is compared."""
@@ -190,7 +190,7 @@ class Signing:
         return _done(made["string"], text) if "string" in made else text
 
     def _query(self, made: dict[str, Any]) -> bytes:
-        bare, empty = made.get("bare", dropped), made.get("empty", self._empty)
+        bare, empty = made.get("bare", _dropped), made.get("empty", self._empty)
         parts: Parameters = made.get("parameters") or self.facts.query.split(b"&")
         signed = (bare(part) if b"=" not in part else empty(part) if is_empty(part) else part for part in parts)
         parts = _done(made.get("order", self._order), [part for part in signed if part is not None])
@@ -210,7 +210,8 @@ def _done(make: Any, *right: Any) -> Any:
 
 def signings(facts: Facts) -> list[Signing]:
     """Return one for each form of the query that the sandbox accepts, the most literal first."""
-    empties = {"with": (kept,), "without": (dropped,)}.get(facts.rules.empty_values, (kept, dropped))
+    kept: Callable[[bytes], bytes | None] = bytes
+    empties = {"with": (kept,), "without": (_dropped,)}.get(facts.rules.empty_values, (kept, _dropped))
     orders = {"as_sent": (by_key,), "sorted": (by_key_and_value,)}.get(
         facts.rules.repeated_keys, (by_key, by_key_and_value)
     )
@@ -221,21 +222,5 @@ def signings(facts: Facts) -> list[Signing]:
     return list(forms.values())
 
 
-def by_key(parts: Parameters) -> Parameters:
-    """Sort by key; equal keys stay as they are."""
-    return sorted(parts, key=key_of)
-
-
-def by_key_and_value(parts: Parameters) -> Parameters:
-    """Sort by key, equal keys by value."""
-    return sorted(parts, key=lambda part: (key_of(part), part))
-
-
-def kept(part: bytes) -> bytes | None:
-    """Keep a parameter."""
-    return part
-
-
-def dropped(_: bytes) -> bytes | None:
+def _dropped(_: bytes) -> None:
     """Leave out a parameter."""
-    return None

@@ -35,11 +35,6 @@ def _moments(facts: Facts, offsets: Iterable[int]) -> Iterator[int]:
         yield from (int(facts.timestamp) + offset for offset in offsets)
 
 
-def _seconds_of_milliseconds(facts: Facts) -> Iterator[bytes]:
-    if facts.timestamp.isdigit() and len(facts.timestamp) == 13:
-        yield from (facts.timestamp[:-3], b"%d" % round(int(facts.timestamp) / 1000))
-
-
 def _dates(facts: Facts) -> Iterator[bytes]:
     def written(second: int, pattern: str) -> bytes:
         return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)).strftime(pattern).encode()
@@ -109,18 +104,6 @@ def _of_other_service(facts: Facts) -> Iterator[tuple[Any, str]]:
         yield (lambda _, path=path: facts.timestamp + facts.method + path + body), "<timestamp><METHOD><path><body>"
 
 
-def _without_body_hash(facts: Facts) -> Iterator[Any]:
-    yield _without(4)
-    if facts.hashed == EMPTY_BODY_HASH:
-        yield lambda parts: (b"v1", *parts[:3])
-
-
-def _only_body(facts: Facts) -> Iterator[Any]:
-    yield lambda _: facts.hashed
-    if facts.body and len(facts.body) <= TEXT_BYTES_MAX:
-        yield lambda _: facts.body
-
-
 _WHOLE = "sign the whole seconds of the header"
 _EXACT = "sign the value of the header, to the character"
 _SIX = "sign v1:<timestamp>:<nonce>:<METHOD>:<query>:<body hash>"
@@ -133,7 +116,9 @@ MISTAKES = (
     *rows(
         "timestamp",
         ("timestamp-in-seconds", "the timestamp is signed in seconds, and sent in milliseconds",
-         "send the seconds that you sign", _seconds_of_milliseconds),
+         "send the seconds that you sign",
+         lambda r: [r.timestamp[:-3], b"%d" % round(int(r.timestamp) / 1000)]
+         if r.timestamp.isdigit() and len(r.timestamp) == 13 else []),
         ("timestamp-with-fraction", "the timestamp is signed with a fraction", _WHOLE, _fractions),
         ("timestamp-in-other-units", "the timestamp is signed in {}", _WHOLE,
          lambda r: [(r.timestamp + b"000000", "microseconds"), (r.timestamp + b"000000000", "nanoseconds")]),
@@ -180,7 +165,8 @@ MISTAKES = (
          always(_in_order(1, 0, 2, 3, 4))),
         ("query-left-out-with-colon", "the query was left out together with its colon",
          "sign the query between two colons, also an empty one", always(_without(3))),
-        ("body-hash-left-out", "the body hash was left out together with its colon", _HASH_ALWAYS, _without_body_hash),
+        ("body-hash-left-out", "the body hash was left out together with its colon", _HASH_ALWAYS,
+         lambda r: [_without(4), *([lambda parts: (b"v1", *parts[:3])] if r.hashed == EMPTY_BODY_HASH else [])]),
         ("path-in-string", "the path is an additional part of the signed string", _SIX, _with_path),
         ("nonce-left-out", "the nonce was left out together with its colon", _SIX, always(_without(1))),
         ("timestamp-left-out", "the timestamp was left out together with its colon", _SIX, always(_without(0))),
@@ -205,7 +191,8 @@ MISTAKES = (
          always(*((lambda text, end=end: text + end, shown) for end, shown in _ENDS.items()))),
         ("version-otherwise", "the canonical string begins with something other than v1:", _BEGIN,
          always(*(lambda text, begin=begin: begin + text.removeprefix(b"v1:") for begin in _BEGINNINGS))),
-        ("only-body-signed", "only the body is signed", _SIX, _only_body),
+        ("only-body-signed", "only the body is signed", _SIX,
+         lambda r: [lambda _: r.hashed, *([lambda _: r.body] if 0 < len(r.body) <= TEXT_BYTES_MAX else [])]),
         ("string-in-lower-case", "the whole string is signed in lower case", "do not change the case of the string",
          always(bytes.lower)),
         ("string-in-capitals", "the whole string is signed in capitals", "do not change the case of the string",
