@@ -15,7 +15,7 @@ from simulator.api.call import ApiRequest, EncodedReply
 from simulator.api.clients import ROOT_KEY, ClientResolver, ProxyPrefix
 from simulator.api.pipeline import Pipeline
 from simulator.api.request_replayer import RequestReplayer
-from simulator.api.routes import PathTable, judge_unsigned, routes
+from simulator.api.routes import RESELLER_ROUTES, PathTable, judge_unsigned
 from simulator.api.token_credentials import names_owner, owner_at_root
 from simulator.asgi import AsgiEndpoint, below_mount, deliver, incoming, mounted
 from simulator.domain.model.scenario import Scenario
@@ -79,7 +79,7 @@ class App(Starlette):
         self._clients = ClientResolver(
             options.trusted_forwarders, trust_forwarded=options.trust_forwarded, is_tls=options.is_tls
         )
-        self._pipeline = Pipeline(routes(), self._clients)
+        self._pipeline = Pipeline(RESELLER_ROUTES, self._clients)
         self.replayer = RequestReplayer()
         self._control: ControlApp | None = None
         self._is_started = False
@@ -182,7 +182,7 @@ class App(Starlette):
             self.scenario,
             Guard(self.options.control_token, self.options.allowed_hosts, self.tokens),
             self.replayer.resend,
-            partial(judge_unsigned, PathTable(routes())),
+            partial(judge_unsigned, PathTable(RESELLER_ROUTES)),
             self.replayer,
             rewinder,
             self.operations,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.api.routes import routes
+from simulator.api.routes import RESELLER_ROUTES
 from simulator.contract.openapi import CONTROL as CONTROL_API
 from simulator.contract.openapi import OPENAPI, load
 from simulator.control.app import ROUTES
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 CONTROL = (ROOT / "docs" / "control-api.md").read_text()
 PAGES = [*(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*/README.md")]
 
-RESELLER = sorted((method, path) for path, methods in routes().items() for method in methods)
+RESELLER = sorted((method, path) for path, methods in RESELLER_ROUTES.items() for method in methods)
 CONTROLLED = sorted((method, route.path) for route in ROUTES for method in (route.methods or set()) - {"HEAD"})
 
 

@@ -3,13 +3,12 @@ signature, and last the nonce, which is checked and spent atomically (SPEC 5, 8)
 
 from collections.abc import Callable
 from datetime import datetime
-from functools import cache
 from itertools import chain
 from weakref import WeakKeyDictionary
 
 import msgspec
 
-from simulator.api.call import Access, ApiCall, ApiEndpoint, Bearer, Reply
+from simulator.api.call import Access, ApiCall, ApiEndpoint, Reply
 from simulator.api.refusals import deny, refuse, refuse_address_of
 from simulator.api.token_credentials import closed_to_token, holder_of
 from simulator.auth import headers as names
@@ -38,20 +37,6 @@ SENT_TWICE = "these very bytes were sent before; make a nonce, a timestamp and a
 
 
 NONCE_RETRY = ((b"retry-after", b"5"),)
-ANONYMOUS = Bearer()
-
-
-def query_rules(sandbox: LiveSandbox) -> QueryRules:
-    """Return the sandbox's rules for queries, where SPEC 5.1 leaves a choice."""
-    assume = sandbox.scenario.assume
-    return _query_rules(
-        str(assume.get("repeated-query-keys", "either")), str(assume.get("empty-query-values", "either"))
-    )
-
-
-@cache
-def _query_rules(repeated_keys: str, empty_values: str) -> QueryRules:
-    return QueryRules(repeated_keys, empty_values)
 
 
 def refuse_address(call: ApiCall) -> Reply | None:
@@ -81,8 +66,7 @@ def identify(call: ApiCall) -> Reply | None:
         if reseller.settings.ip_allowlist and (refusal := refuse_address(call)):
             return refusal
     if endpoint.access is Access.OPEN:
-        call.is_unsigned = True
-        call.claim = ANONYMOUS
+        call.claim = None
         return None
     tolerance_s = sandbox.scenario.limits.timestamp_tolerance.total_seconds()
     claim = check_headers(call.headers, held, sandbox.signing_time(call.wall).timestamp(), tolerance_s)
@@ -101,7 +85,8 @@ def note_token(call: ApiCall) -> None:
 
 def _identify_bearer(call: ApiCall, endpoint: ApiEndpoint) -> Reply | None:
     """Identify the caller by the IdToken of a request without an API key (SPEC 5.4)."""
-    call.is_unsigned = call.is_deprecated = True
+    call.is_deprecated = True
+    call.claim = None
     reseller = holder_of(call.sandbox, endpoint.access, call.headers.get(names.AUTHORIZATION), call.now)
     if isinstance(reseller, Denied):
         return deny(call, endpoint, reseller)
@@ -110,18 +95,18 @@ def _identify_bearer(call: ApiCall, endpoint: ApiEndpoint) -> Reply | None:
     if closed := closed_to_token(endpoint, reseller, call.now):
         text = "This reseller requires API-key authentication for topup; JWT is not allowed."
         return refuse(call, 403, "api_key_required", text, closed.diagnosis)
-    call.claim = Bearer(reseller=reseller)
+    call.claim = reseller
     return None
 
 
-def authenticate(call: ApiCall, endpoint: ApiEndpoint, claim: Claim | Bearer, fault: FaultThen | None) -> Reply | None:
+def authenticate(call: ApiCall, endpoint: ApiEndpoint, fault: FaultThen | None) -> Reply | None:
     """Verify the signature and spend the nonce; return None on success."""
-    if type(claim) is Bearer:
-        return _accept_bearer(call, endpoint, claim, fault)
-    assert isinstance(claim, Claim)
+    claim = call.claim
+    if type(claim) is not Claim:
+        return _accept_unsigned(call, endpoint, fault)
     exchange = call.exchange
     if call.request.verdict is None:
-        rules = query_rules(call.sandbox) if exchange.query else DEFAULT_RULES
+        rules = QueryRules.of(call.sandbox.scenario.assume) if exchange.query else DEFAULT_RULES
         refusal = verify(claim, exchange.method.encode(), exchange.query, exchange.body, rules)
         if refusal is not None and refusal.code == "invalid_signature":
             refusal = _diagnosed(call, claim, rules)
@@ -160,13 +145,13 @@ def _diagnosed(call: ApiCall, claim: Claim, rules: QueryRules) -> Denied:
     return Denied("invalid_signature", reason)
 
 
-def _accept_bearer(call: ApiCall, endpoint: ApiEndpoint, bearer: Bearer, fault: FaultThen | None) -> Reply | None:
+def _accept_unsigned(call: ApiCall, endpoint: ApiEndpoint, fault: FaultThen | None) -> Reply | None:
     """Admit a caller without signature, unless a fault of the scenario denies authentication."""
-    call.reseller = bearer.reseller
+    call.reseller = None if isinstance(call.claim, Claim) else call.claim
     if fault is not None and (reply := refused_by(fault, call, endpoint)):
         return reply
-    if bearer.reseller is not None:
-        call.exchange.reseller = bearer.reseller.code
+    if call.reseller is not None:
+        call.exchange.reseller = call.reseller.code
     return None
 
 
@@ -205,7 +190,7 @@ def _spender(call: ApiCall, claim: Claim) -> Exchange | None:
 def refused_by(fault: FaultThen, call: ApiCall, endpoint: ApiEndpoint) -> Reply | None:
     """Return the refusal of an authentication fault, if any; unsigned requests have no nonce that could fail."""
     match fault.denial:
-        case Denial.NONCE_SERVICE_DOWN if not call.is_unsigned:
+        case Denial.NONCE_SERVICE_DOWN if isinstance(call.claim, Claim):
             diagnosis = "a fault of the scenario: nonces cannot be looked up; this nonce is not spent"
             text = "The nonce cannot be validated now; retry with backoff."
             reply = refuse(call, 503, "nonce_service_unavailable", text, diagnosis)

@@ -144,18 +144,13 @@ class ChosenFault(msgspec.Struct, gc=False):
     timed_out: bool = False
 
 
-class Bearer(msgspec.Struct, frozen=True, gc=False):
-    """The caller of an unsigned request; `reseller` is None for endpoints without authentication."""
-
-    reseller: Reseller | None = None
-
-
 class ApiCall(msgspec.Struct, kw_only=True, gc=False):
     """A request in the pipeline. `now` is the sandbox's time, derived from `wall`, which is read once; `named` is the
     API key in the headers and its owner; `reseller`, and `key` without a bearer token, are set by authentication;
-    `fields` are the decoded and validated body or query; `is_exact` unless a part of the body may be ignored;
-    `is_unsigned` when no API key authenticated it; `is_deprecated` when the answer must have the header (SPEC 9);
-    `has_body` once its body was read or was too large; `tape` is the tape where the call began, if it has waited."""
+    `fields` are the decoded and validated body or query; `is_exact` unless a part of the body may be ignored; `claim`
+    is what the headers claim: a signature, or the reseller of a bearer token; `is_deprecated` when the answer must have
+    the header (SPEC 9); `has_body` once its body was read or was too large; `tape` is the tape where the call began, if
+    it has waited."""
 
     request: ApiRequest
     sandbox: LiveSandbox
@@ -169,13 +164,12 @@ class ApiCall(msgspec.Struct, kw_only=True, gc=False):
     key: str = ""
     path_parameters: Mapping[str, str] = {}
     endpoint: "ApiEndpoint" = None  # type: ignore[assignment]  # set before it is read
-    claim: Claim | Bearer = None  # type: ignore[assignment]  # the same
+    claim: Claim | Reseller | None = None
     fault: ChosenFault | None = None
     core: Sandbox | None = None
     awaits_fault: bool = True
     matched_faults: tuple[str, ...] = ()
     is_exact: bool = True
-    is_unsigned: bool = False
     is_deprecated: bool = False
     has_body: bool = False
     tape: Tape | None = None

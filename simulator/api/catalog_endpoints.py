@@ -3,7 +3,7 @@ legacy lists (SPEC 4.4 to 4.8). Encoded lists are cached until their contents ch
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from simulator.api.call import ApiCall, Reply
 from simulator.api.paging import BodyCache, note_page_behind, page_size
@@ -36,49 +36,45 @@ from simulator.wire.money import encode
 from simulator.wire.option_lists import Page
 
 LIMIT_MAX = 25_000
+_BODIES: Final = BodyCache()
 
 
-class OptionsEndpoint:
-    """The endpoint that renders one page at a time, and caches pages that do not depend on an account number."""
+def options(call: ApiCall) -> Reply:
+    """Return 200 with a page; 400 for missing parameters; 404 when the product has no such select field."""
+    fields, state = call.fields, call.sandbox.core.state
+    code, field_id = fields["product_code"], fields["field_id"]
+    product = call.owner.sees(state.catalog, code)
+    if product is None or field_id not in product.options or not _is_resolved(product, fields):
+        note(call, _why_unknown(call, product))
+        return _unknown(code, field_id)
+    if problems := bad_dependencies(product, field_id, fields):
+        return invalid_parameters(call, problems)
+    if problem := account_problem(state, product, field_id, fields):
+        return invalid_parameters(call, {"account_number": [problem]})
+    _note_ignored(call, product)
+    sent = "per_page" if "per_page" in fields and "limit" not in fields else "limit"
+    limit, problems = page_size(call, sent, LIMIT_MAX, "options-page-size")
+    if problems:
+        return invalid_parameters(call, problems)
+    return _options_page(call, product, limit)
 
-    def __init__(self) -> None:
-        self._cache = BodyCache()
 
-    def __call__(self, call: ApiCall) -> Reply:
-        """Return 200 with a page; 400 for missing parameters; 404 when the product has no such select field."""
-        fields, state = call.fields, call.sandbox.core.state
-        code, field_id = fields["product_code"], fields["field_id"]
-        product = call.owner.sees(state.catalog, code)
-        if product is None or field_id not in product.options or not _is_resolved(product, fields):
-            note(call, _why_unknown(call, product))
-            return _unknown(code, field_id)
-        if problems := bad_dependencies(product, field_id, fields):
-            return invalid_parameters(call, problems)
-        if problem := account_problem(state, product, field_id, fields):
-            return invalid_parameters(call, {"account_number": [problem]})
-        _note_ignored(call, product)
-        sent = "per_page" if "per_page" in fields and "limit" not in fields else "limit"
-        limit, problems = page_size(call, sent, LIMIT_MAX, "options-page-size")
-        if problems:
-            return invalid_parameters(call, problems)
-        return self._page(call, product, limit)
-
-    def _page(self, call: ApiCall, product: Product, limit: int) -> Reply:
-        fields, state = call.fields, call.sandbox.core.state
-        field_id, newer = fields["field_id"], wants_denominations(call)
-        found = _filtered(call, product)
-        page = Page.of(len(found), whole(fields, "page", 1), limit)
-        note_page_behind(call, page.current, page.last, page.total, "options")
-        as_written, overlay = state.catalog.products[product.code], call.owner.overlay.get(product.code)
-        # Lists that are drawn or filtered for a call are not cached.
-        is_shared = not account_source(product, field_id) and not fields.get("biller_code")
-        key = (id(found), id(as_written), id(overlay), field_id, newer, page)
-        body = self._cache.get(key) if is_shared else None
-        if body is None:
-            body = encode(option_lists.options(product, field_id, found, page, by_denomination=newer))
-            if is_shared:
-                self._cache.put(key, (found, as_written, overlay), body)
-        return Reply(200, body)
+def _options_page(call: ApiCall, product: Product, limit: int) -> Reply:
+    fields, state = call.fields, call.sandbox.core.state
+    field_id, newer = fields["field_id"], wants_denominations(call)
+    found = _filtered(call, product)
+    page = Page.of(len(found), whole(fields, "page", 1), limit)
+    note_page_behind(call, page.current, page.last, page.total, "options")
+    as_written, overlay = state.catalog.products[product.code], call.owner.overlay.get(product.code)
+    # Lists that are drawn or filtered for a call are not cached.
+    is_shared = not account_source(product, field_id) and not fields.get("biller_code")
+    key = ("options", id(found), id(as_written), id(overlay), field_id, newer, page)
+    body = _BODIES.get(key) if is_shared else None
+    if body is None:
+        body = encode(option_lists.options(product, field_id, found, page, by_denomination=newer))
+        if is_shared:
+            _BODIES.put(key, (found, as_written, overlay), body)
+    return Reply(200, body)
 
 
 def _unknown(code: str, field_id: str) -> Reply:
@@ -169,37 +165,31 @@ BILLER_FILTERS = ("biller_code", "suggested_category")
 NO_BILLERS = OptionList()
 
 
-class BillersEndpoint:
-    """The endpoint of the list, whole or in pages; encoded pages are cached, since the list may be long."""
-
-    def __init__(self) -> None:
-        self._cache = BodyCache()
-
-    def __call__(self, call: ApiCall) -> Reply:
-        """Return 200 with the active billers; 400 for a page without a limit."""
-        fields, state = call.fields, call.sandbox.core.state
-        if "page" in fields and "limit" not in fields:
-            return invalid_parameters(call, {"page": ["must be used with limit"]})
-        if "product_code" in fields and state.assumes("billers-product-code", "reject"):
-            return invalid_parameters(call, {"product_code": ["must not be sent"]})
-        prefix = "" if state.assumes("biller-links", "unprefixed") else call.exchange.prefix
-        any_case = state.assumes("suggested-category", "any_case")
-        filters = {name: fields[name] for name in BILLER_FILTERS if name in fields}
-        product, found = _billers(call)
-        if product is None:
-            note(call, "no product that is paid to billers is on sale")
-        key = (id(product), id(found), fields.get("page"), fields.get("limit"), prefix)
-        body = None if filters else self._cache.get(key)
-        listed = _filtered_billers(found, filters, any_case=any_case) if filters else found
-        page = Page.of(len(listed), whole(fields, "page", 1), whole(fields, "limit", len(listed)))
-        note_page_behind(call, page.current, page.last, page.total, "billers")
-        if body is None:
-            if product is not None and filters and not listed:
-                _note_no_biller(call, product, found)
-            body = encode(option_lists.billers(product, listed, page, prefix, filters, is_paged="limit" in fields))
-            if not filters:
-                self._cache.put(key, (product, found), body)
-        return Reply(200, body)
+def billers(call: ApiCall) -> Reply:
+    """Return 200 with the active billers; 400 for a page without a limit."""
+    fields, state = call.fields, call.sandbox.core.state
+    if "page" in fields and "limit" not in fields:
+        return invalid_parameters(call, {"page": ["must be used with limit"]})
+    if "product_code" in fields and state.assumes("billers-product-code", "reject"):
+        return invalid_parameters(call, {"product_code": ["must not be sent"]})
+    prefix = "" if state.assumes("biller-links", "unprefixed") else call.exchange.prefix
+    any_case = state.assumes("suggested-category", "any_case")
+    filters = {name: fields[name] for name in BILLER_FILTERS if name in fields}
+    product, found = _billers(call)
+    if product is None:
+        note(call, "no product that is paid to billers is on sale")
+    key = ("billers", id(product), id(found), fields.get("page"), fields.get("limit"), prefix)
+    body = None if filters else _BODIES.get(key)
+    listed = _filtered_billers(found, filters, any_case=any_case) if filters else found
+    page = Page.of(len(listed), whole(fields, "page", 1), whole(fields, "limit", len(listed)))
+    note_page_behind(call, page.current, page.last, page.total, "billers")
+    if body is None:
+        if product is not None and filters and not listed:
+            _note_no_biller(call, product, found)
+        body = encode(option_lists.billers(product, listed, page, prefix, filters, is_paged="limit" in fields))
+        if not filters:
+            _BODIES.put(key, (product, found), body)
+    return Reply(200, body)
 
 
 def _billers(call: ApiCall) -> tuple[Product | None, OptionList]:
@@ -254,31 +244,25 @@ def wants_denominations(call: ApiCall) -> bool:
     return by_denomination(call.headers.get(names.API_VERSION), call.now, version_switch(state))
 
 
-class CatalogEndpoint:
-    """The endpoint that answers from encoded bodies, cached by catalog, reseller overlay, API version and filters."""
-
-    def __init__(self) -> None:
-        self._cache = BodyCache()
-
-    def __call__(self, call: ApiCall) -> Reply:
-        """Return 200 with the products that match the filters, and their tree."""
-        state, owner = call.sandbox.core.state, call.owner
-        newer = wants_denominations(call)
-        updated = last_updated(state, call.now, owner)
-        code, active = call.fields.get("product_code", ""), _active(call)
-        whole_tree = state.assumes("tree-products", "whole")
-        if code:
-            _note_no_match(call, code, active)
-        key = (id(state.catalog), id(owner.overlay), updated, newer, code, active, whole_tree)
-        body = self._cache.get(key)
-        if body is None:
-            listed = _listed(call, active)
-            products = [listed[code]] if code in listed else [] if code else list(listed.values())
-            tree = state.catalog.groups if whole_tree else _tree(state.catalog.groups, listed, products)
-            shown = products if newer else [older(state, product) for product in products]
-            body = encode(catalog_lists.catalog(tree, shown, updated, by_denomination=newer))
-            self._cache.put(key, (state.catalog, owner.overlay), body)
-        return Reply(200, body)
+def catalog(call: ApiCall) -> Reply:
+    """Return 200 with the products that match the filters, and their tree."""
+    state, owner = call.sandbox.core.state, call.owner
+    newer = wants_denominations(call)
+    updated = last_updated(state, call.now, owner)
+    code, active = call.fields.get("product_code", ""), _active(call)
+    whole_tree = state.assumes("tree-products", "whole")
+    if code:
+        _note_no_match(call, code, active)
+    key = ("catalog", id(state.catalog), id(owner.overlay), updated, newer, code, active, whole_tree)
+    body = _BODIES.get(key)
+    if body is None:
+        listed = _listed(call, active)
+        products = [listed[code]] if code in listed else [] if code else list(listed.values())
+        tree = state.catalog.groups if whole_tree else _tree(state.catalog.groups, listed, products)
+        shown = products if newer else [older(state, product) for product in products]
+        body = encode(catalog_lists.catalog(tree, shown, updated, by_denomination=newer))
+        _BODIES.put(key, (state.catalog, owner.overlay), body)
+    return Reply(200, body)
 
 
 def _active(call: ApiCall) -> bool | None:

@@ -4,7 +4,6 @@ The list is evaluated as soon as the endpoint is known. Where a rule needs the b
 requests, and no earlier rule matches, the evaluation resumes just before the call is executed.
 """
 
-from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -127,6 +126,7 @@ def _facts(call: ApiCall) -> Fields:
     exchange = call.exchange
     key = call.headers.get(names.API_KEY, b"").decode("latin-1")
     owner = call.sandbox.core.state.keys.get(key)
+    query = decode_query(exchange.query)[0] if exchange.query else {}  # without invalid encodings
     facts: dict[str, object] = {
         "now": call.now,
         "start": call.sandbox.core.state.started,
@@ -135,7 +135,7 @@ def _facts(call: ApiCall) -> Fields:
         "reseller": owner[0].code if owner else claimed_reseller(call),
         "key": key,
         "address": exchange.client,
-        "query": _query(exchange.query),
+        "query": {name: sent if isinstance(sent, str) else sent[0] for name, sent in query.items()},
         "headers": {name.decode("latin-1"): value.decode("latin-1") for name, value in call.headers.items()},
     }
     for name in ("product", "account", "refid", "amount", "extras"):
@@ -144,9 +144,3 @@ def _facts(call: ApiCall) -> Fields:
         known = payment_with(call.sandbox.core.state, call.reseller, refid)
         facts["new"] = "true" if known is None else "false"
     return facts
-
-
-def _query(raw: bytes) -> Mapping[str, str]:
-    """Return the first value of each parameter, skipping invalid encodings."""
-    values = decode_query(raw)[0] if raw else {}
-    return {name: sent if isinstance(sent, str) else sent[0] for name, sent in values.items()}

@@ -1,7 +1,6 @@
 """The payment endpoints: topup, check and void, bill look-up, network status (SPEC 4.9 to 4.13)."""
 
 from collections.abc import Mapping
-from functools import cache
 
 from simulator.api.authentication import refuse_payment
 from simulator.api.call import ApiCall, Problems, Reply
@@ -64,7 +63,7 @@ def invalid_topup(call: ApiCall, problems: Problems) -> Reply:
     state, reason = call.sandbox.core.state, Reason.REQUEST
     call.exchange.error = reason
     refid = call.fields.get("refid")
-    if isinstance(refid, str) and len(refid) <= _refid_chars_max():
+    if isinstance(refid, str) and len(refid) <= schema("topup-request")["properties"]["refid"]["maxLength"]:
         call.exchange.refid = refid
     code = call.fields.get("product")
     product = call.owner.sees(state.catalog, code) if isinstance(code, str) else None
@@ -82,13 +81,6 @@ def _note_withheld_amount(call: ApiCall, product: Product) -> None:
     if product.fulfillment.amount and older(call.sandbox.core.state, product).fulfillment.amount is None:
         version = f"X-API-Version: {NEW_VERSION.isoformat()}"
         note(call, f"the catalog maps an amount of {product.code} only for requests with {version}")
-
-
-@cache
-def _refid_chars_max() -> int:
-    """Return the maximum length of a refid in the contract."""
-    length: int = schema("topup-request")["properties"]["refid"]["maxLength"]
-    return length
 
 
 def check(call: ApiCall) -> Reply:

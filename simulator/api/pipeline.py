@@ -233,7 +233,7 @@ def check_input(call: ApiCall) -> Reply | None:
         call.exchange.body, call.has_body = call.request.body, True
     endpoint = call.endpoint
     effects = None if call.fault is None else call.fault.rule.then
-    if refusal := authenticate(call, endpoint, call.claim, effects) or check_fields(call, endpoint):
+    if refusal := authenticate(call, endpoint, effects) or check_fields(call, endpoint):
         return refusal
     book, account = call.sandbox.core.state.faults, call.fields.get("account")
     if call.fault is not None or not (call.exchange.selected_rule or book.rules or book.is_magic(account)):

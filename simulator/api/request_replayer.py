@@ -10,7 +10,7 @@ from simulator.api import refusals
 from simulator.api.authentication import UNREAD_REFUSALS, Refuse
 from simulator.api.call import ApiCall, ApiRequest, BodyTooLarge, EncodedReply, Reply
 from simulator.api.pipeline import Pipeline, check_head
-from simulator.api.routes import routes
+from simulator.api.routes import RESELLER_ROUTES
 from simulator.auth.signature import Denied
 from simulator.persistence.tape.entries import Resumption
 from simulator.runtime.journal import UNEXPECTED, Exchange
@@ -36,7 +36,7 @@ class RequestReplayer:
                     method: msgspec.structs.replace(endpoint, handle=partial(_handle_as_recorded, endpoint.handle))
                     for method, endpoint in methods.items()
                 }
-                for path, methods in routes().items()
+                for path, methods in RESELLER_ROUTES.items()
             }
         )
 

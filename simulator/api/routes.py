@@ -1,7 +1,7 @@
 """The reseller API as one table: path, method, endpoint (SPEC 4.1), with path look-up."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from simulator.api import account_endpoints, catalog_endpoints, delivery_endpoints, payment_endpoints, token_credentials
 from simulator.api.call import Access, ApiCall, ApiEndpoint, Problems, Reply
@@ -40,68 +40,64 @@ def _denied_at_token(code: str, message: str) -> Any:
     return error_bodies.parameters(message, {})
 
 
-def routes() -> Routes:
-    """Return endpoints by path, then by method; built per application, since some have caches."""
-    catalog = catalog_endpoints.CatalogEndpoint()
-    show_catalog = endpoint(catalog, query="catalog-query", denied=error_bodies.catalog_unauthorized)
-    token: Any = {"denied": _denied_at_token, "access": OPEN, "is_deprecated": True}
-    legacy: Any = {"access": LEGACY, "is_deprecated": True}
-    topup = endpoint(
-        payment_endpoints.topup,
-        body="topup-request",
-        invalid=payment_endpoints.invalid_topup,
-        access=LEGACY,
-        may_want_key=True,
-    )
-    return {
-        PATH: {"POST": endpoint(token_credentials.token, form="token-request", **token)},
-        REFRESH_PATH: {"POST": endpoint(token_credentials.refresh, form="token-refresh-request", **token)},
-        "/v2/product-list": {"GET": endpoint(catalog_endpoints.product_list, **legacy)},
-        "/v2/subproducts": {"GET": endpoint(catalog_endpoints.subproducts, query="subproducts-query", **legacy)},
-        "/v2/catalog": {"GET": show_catalog},
-        "/v2/options": {"GET": endpoint(catalog_endpoints.OptionsEndpoint(), query="options-query")},
-        "/v1/interbank/billers": {
-            "GET": endpoint(catalog_endpoints.BillersEndpoint(), query="billers-query", access=LEGACY)
-        },
-        "/v2/topup": {"POST": topup},
-        "/v2/transactions/check": {
-            "POST": endpoint(payment_endpoints.check, body="check-request", invalid=payment_endpoints.invalid_case)
-        },
-        "/v2/transactions/void": {
-            "POST": endpoint(payment_endpoints.void, body="void-request", invalid=payment_endpoints.invalid_case)
-        },
-        "/v2/networkstatus": {"GET": endpoint(payment_endpoints.show_network, query="networkstatus-query")},
-        "/v2/bill-presentment": {
-            "GET": endpoint(payment_endpoints.show_bill, query="bill-query", invalid=payment_endpoints.invalid_bill)
-        },
-        "/v2/transactions": {"GET": endpoint(account_endpoints.transactions, query="transactions-query")},
-        "/v2/balance-statement": {
-            "GET": endpoint(account_endpoints.balance_statement, query="balance-statement-query")
-        },
-        "/v2/balance": {"GET": endpoint(account_endpoints.balance)},
-        "/v2/low-balance-threshold": {
-            "POST": endpoint(account_endpoints.set_threshold, query="low-balance-threshold-query")
-        },
-        "/v2/callback-url": {
-            "GET": endpoint(account_endpoints.read_url),
-            "POST": endpoint(account_endpoints.set_url, query="callback-url-query"),
-        },
-        "/v2/balance-webhook": {
-            "GET": endpoint(account_endpoints.read_webhook),
-            "PUT": endpoint(account_endpoints.put_webhook, body="webhook-request"),
-            "DELETE": endpoint(account_endpoints.remove_webhook),
-        },
-        "/v2/balance-webhook/enabled": {
-            "PATCH": endpoint(account_endpoints.enable_webhook, body="webhook-enabled-request")
-        },
-        "/v2/balance-webhook/rotate-secret": {"POST": endpoint(account_endpoints.rotate_secret)},
-        "/v2/balance-webhook/deliveries": {"GET": endpoint(delivery_endpoints.list_all, query="deliveries-query")},
-        "/v2/balance-webhook/deliveries/replay-bulk": {
-            "POST": endpoint(delivery_endpoints.replay_bulk, body="replay-bulk-request")
-        },
-        "/v2/balance-webhook/deliveries/{jobId}": {"GET": endpoint(delivery_endpoints.show)},
-        "/v2/balance-webhook/deliveries/{jobId}/replay": {"POST": endpoint(delivery_endpoints.replay)},
-    }
+_SHOW_CATALOG: Final = endpoint(
+    catalog_endpoints.catalog, query="catalog-query", denied=error_bodies.catalog_unauthorized
+)
+_TOKEN: Final[Any] = {"denied": _denied_at_token, "access": OPEN, "is_deprecated": True}
+_LEGACY: Final[Any] = {"access": LEGACY, "is_deprecated": True}
+_TOPUP: Final = endpoint(
+    payment_endpoints.topup,
+    body="topup-request",
+    invalid=payment_endpoints.invalid_topup,
+    access=LEGACY,
+    may_want_key=True,
+)
+RESELLER_ROUTES: Final[Routes] = {
+    PATH: {"POST": endpoint(token_credentials.token, form="token-request", **_TOKEN)},
+    REFRESH_PATH: {"POST": endpoint(token_credentials.refresh, form="token-refresh-request", **_TOKEN)},
+    "/v2/product-list": {"GET": endpoint(catalog_endpoints.product_list, **_LEGACY)},
+    "/v2/subproducts": {"GET": endpoint(catalog_endpoints.subproducts, query="subproducts-query", **_LEGACY)},
+    "/v2/catalog": {"GET": _SHOW_CATALOG},
+    "/v2/options": {"GET": endpoint(catalog_endpoints.options, query="options-query")},
+    "/v1/interbank/billers": {"GET": endpoint(catalog_endpoints.billers, query="billers-query", access=LEGACY)},
+    "/v2/topup": {"POST": _TOPUP},
+    "/v2/transactions/check": {
+        "POST": endpoint(payment_endpoints.check, body="check-request", invalid=payment_endpoints.invalid_case)
+    },
+    "/v2/transactions/void": {
+        "POST": endpoint(payment_endpoints.void, body="void-request", invalid=payment_endpoints.invalid_case)
+    },
+    "/v2/networkstatus": {"GET": endpoint(payment_endpoints.show_network, query="networkstatus-query")},
+    "/v2/bill-presentment": {
+        "GET": endpoint(payment_endpoints.show_bill, query="bill-query", invalid=payment_endpoints.invalid_bill)
+    },
+    "/v2/transactions": {"GET": endpoint(account_endpoints.transactions, query="transactions-query")},
+    "/v2/balance-statement": {"GET": endpoint(account_endpoints.balance_statement, query="balance-statement-query")},
+    "/v2/balance": {"GET": endpoint(account_endpoints.balance)},
+    "/v2/low-balance-threshold": {
+        "POST": endpoint(account_endpoints.set_threshold, query="low-balance-threshold-query")
+    },
+    "/v2/callback-url": {
+        "GET": endpoint(account_endpoints.read_url),
+        "POST": endpoint(account_endpoints.set_url, query="callback-url-query"),
+    },
+    "/v2/balance-webhook": {
+        "GET": endpoint(account_endpoints.read_webhook),
+        "PUT": endpoint(account_endpoints.put_webhook, body="webhook-request"),
+        "DELETE": endpoint(account_endpoints.remove_webhook),
+    },
+    "/v2/balance-webhook/enabled": {
+        "PATCH": endpoint(account_endpoints.enable_webhook, body="webhook-enabled-request")
+    },
+    "/v2/balance-webhook/rotate-secret": {"POST": endpoint(account_endpoints.rotate_secret)},
+    "/v2/balance-webhook/deliveries": {"GET": endpoint(delivery_endpoints.list_all, query="deliveries-query")},
+    "/v2/balance-webhook/deliveries/replay-bulk": {
+        "POST": endpoint(delivery_endpoints.replay_bulk, body="replay-bulk-request")
+    },
+    "/v2/balance-webhook/deliveries/{jobId}": {"GET": endpoint(delivery_endpoints.show)},
+    "/v2/balance-webhook/deliveries/{jobId}/replay": {"POST": endpoint(delivery_endpoints.replay)},
+}
+"""The endpoints by path, then by method."""
 
 
 class PathTable:

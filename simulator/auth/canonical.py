@@ -9,6 +9,7 @@ The command line signs with it, so it imports nothing that is slow to import, su
 
 import hmac
 from binascii import Error, a2b_base64, b2a_base64
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -21,6 +22,11 @@ class QueryRules(NamedTuple):
 
     repeated_keys: str = "either"
     empty_values: str = "either"
+
+    @classmethod
+    def of(cls, assume: Mapping[str, object]) -> "QueryRules":
+        """Return the choices of a scenario, where SPEC 5.1 leaves them."""
+        return cls(str(assume.get("repeated-query-keys", "either")), str(assume.get("empty-query-values", "either")))
 
 
 def body_hash(body: bytes) -> bytes:

@@ -118,8 +118,7 @@ async def search(
 ) -> Autopsy:
     """Return the autopsy of a request with its secret, made in the background; `named` is the sandbox's record of its
     key. Raises `Busy`."""
-    assume = owner.scenario.assume
-    rules = QueryRules(*(str(assume.get(one, "either")) for one in ("repeated-query-keys", "empty-query-values")))
+    rules = QueryRules.of(owner.scenario.assume)
     facts = replace(sent.facts(others_of(owner, *named) if named else (), rules), nonces=nonces)
     with place(len(sent.body)):  # a body may be long, so that it is hashed in the background, too
         return await in_background(lambda: autopsy(replace(facts, hashed=body_hash(sent.body)), sent.canonical))

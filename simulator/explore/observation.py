@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from simulator.api.routes import PathTable, routes
+from simulator.api.routes import RESELLER_ROUTES, PathTable
 from simulator.app import App
 from simulator.audit.client_traffic import Rate
 from simulator.control.results import judge, rate_limit_of
@@ -110,7 +110,7 @@ class Watch:
         self._app = app
         self._seen = Observation()
         self._firsts_s: list[float] = []
-        self._table = PathTable(routes())
+        self._table = PathTable(RESELLER_ROUTES)
         self._worker = ThreadPoolExecutor(1, "watch")
         self._pending: deque[Future[None]] = deque()
         app.sandboxes.on_ended = self._ended
