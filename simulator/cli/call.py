@@ -206,8 +206,6 @@ def read_file(name: str, what: str = "the body", bytes_max: int = BYTES_MAX) -> 
 
 def read_stdin(bytes_max: int = BYTES_MAX) -> bytes:
     """Return all of stdin. Unreadable input is a usage error."""
-    if sys.stdin is None:
-        raise wrong_usage("stdin is closed")
     try:
         raw = sys.stdin.buffer.read(bytes_max + 1)
     except OSError as error:

@@ -12,35 +12,26 @@ from simulator.whole_files import CannotRead, content_of
 _CERTIFICATE: Final = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 # The field of a certificate that has its two dates, each in one of two forms (RFC 5280 4.1.2.5).
 _VALIDITY: Final = re.compile(rb"\x30.(?:\x17\x0d|\x18\x0f)(\d{12,14})Z(?:\x17\x0d|\x18\x0f)(\d{12,14})Z", re.DOTALL)
-_REASONS: Final = {
-    "KEY_VALUES_MISMATCH": "the key does not belong to the certificate",
-    "KEY_TYPE_MISMATCH": "the key does not belong to the certificate",
-    "EE_KEY_TOO_SMALL": "the key is too short",
-    "CA_MD_TOO_WEAK": "the certificate is signed with a hash that is not safe any more",
-}
 
 
 def context_of(certificate: Path, key: Path) -> ssl.SSLContext:
     """Return the context for new connections, from two files in PEM: the certificate, followed by the certificates of
     its authorities, and its key. Raises `CannotStart`."""
-    if b"-----BEGIN CERTIFICATE-----" not in _content(certificate):
-        what = "is not a PEM certificate, which has a line -----BEGIN CERTIFICATE-----"
-        raise CannotStart(f"{certificate}: {what}")
-    if b"PRIVATE KEY-----" not in _content(key):
-        raise CannotStart(f"{key}: is not a PEM private key, which has a line -----BEGIN PRIVATE KEY-----")
+    for path, what in ((certificate, "CERTIFICATE"), (key, "PRIVATE KEY")):
+        if f"{what}-----".encode() not in (content := _content(path)):
+            raise CannotStart(f"{path}: has no line -----BEGIN {what}-----: it must be in PEM")
+    if b"ENCRYPTED" in content:
+        raise CannotStart(f"{key}: has a passphrase; give the key without one, in a file that only you can read")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.num_tickets = 0  # a client that reconnects is shown the present certificate
     context.options |= ssl.OP_NO_TICKET
     context.set_alpn_protocols(["http/1.1"])
-
-    def no_password() -> str:
-        raise CannotStart(f"{key}: has a passphrase; give the key without one, in a file that only you can read")
-
     try:
-        context.load_cert_chain(certificate, key, no_password)
+        context.load_cert_chain(certificate, key)
     except ssl.SSLError as error:
-        why = _REASONS.get(error.reason or "", f"they cannot be read as PEM ({error.reason or 'no more is known'})")
+        is_of_another = error.reason in ("KEY_VALUES_MISMATCH", "KEY_TYPE_MISMATCH")
+        why = "the key does not belong to the certificate" if is_of_another else f"they cannot be used ({error.reason})"
         raise CannotStart(f"{certificate} and {key}: {why}") from None
     except OSError as error:  # it went away meanwhile
         raise CannotStart(f"{certificate} and {key}: cannot be read ({error.strerror})") from None

@@ -208,13 +208,11 @@ class Stream:
                 if response.status == OK:
                     return response
                 answer = Answer(response.status, {}, response.read(LINE_BYTES_MAX))
-            except (HTTPException, OSError, ValueError) as error:
+            except (HTTPException, OSError, ValueError, Unanswered) as error:
                 connection.close()
                 reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-                raise self._control.client.not_running(Unanswered(reason)) from error
-            except Unanswered as error:
-                connection.close()
-                raise self._control.client.not_running(error) from error
+                is_known = isinstance(error, Unanswered)
+                raise self._control.client.not_running(error if is_known else Unanswered(reason)) from error
             connection.close()
             client.decoded(f"GET {self._url}", answer)
             raise client.WrongAnswer(f"answered {answer.status} instead of events")

@@ -159,16 +159,11 @@ def _contract_text(name: str, form: str | None, json: bool) -> str:
     """Return the text of a file, with a line feed at its end."""
     if form == "postman":
         return postman_collection(name)
+    whole = json_module.dumps(bundled(name), ensure_ascii=False)
     if json:
-        return json_module.dumps(bundled(name), ensure_ascii=False) + "\n"
-
-    class Plain(yaml.SafeDumper):
-        """Writes shared values out instead of as aliases, which are hard to read."""
-
-        def ignore_aliases(self, data: Any) -> bool:
-            return True
-
-    return yaml.dump(bundled(name), Dumper=Plain, sort_keys=False, allow_unicode=True, width=120)
+        return whole + "\n"
+    unshared = json_module.loads(whole)  # otherwise YAML has aliases, which are hard to read
+    return yaml.safe_dump(unshared, sort_keys=False, allow_unicode=True, width=120)
 
 
 @verb("assumptions", "failed-wallet", "--observed staging.json")

@@ -50,8 +50,7 @@ class Verbs(click.Group):
     def _run(self, args: Sequence[str] | None, prog_name: str, extra: dict[str, Any]) -> int:
         try:
             code: int = super().main(args, prog_name, **extra) or 0
-            if sys.stdout is not None:
-                sys.stdout.flush()  # detects a full disk while it can still be reported
+            sys.stdout.flush()  # detects a full disk while it can still be reported
             return code
         except click.exceptions.NoArgsIsHelpError as missing:
             missing.show()

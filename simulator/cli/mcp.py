@@ -93,7 +93,7 @@ def _serve(url: str | None, sandbox: str, scenario: str | None, token: str | Non
         notify(f"the simulator is at {simulator.url}, its console at {simulator.control_url}/")
     except (SimulatorError, NotRunning) as error:  # the tools work as soon as this is mended
         notify(error)
-    if sys.stdin is not None and sys.stdin.isatty():
+    if sys.stdin.isatty():
         notify("waiting for a host on stdin; --config prints how hosts start this")
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # a thread that waits for stdin would hold up any other ending
     assistant = Assistant(simulator, sandbox, may_run_commands=allow_commands, is_own=url is None)

@@ -94,17 +94,12 @@ def show(answer: Any, text: str, *, json: bool) -> None:
 
 
 def open_what_is_closed() -> None:
-    """Where a shell closed stdout or stderr (`>&-`), write to nowhere, as without it: else the next socket would have
-    that number, and what is started in turn would print into it."""
-    for name, number in (("stdout", 1), ("stderr", 2)):
+    """Open nowhere for each stream that the shell has closed (`>&-`); the first free number is that of the stream."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            if nowhere == number:
-                os.set_inheritable(number, True)
-            else:
-                os.dup2(nowhere, number)
-                os.close(nowhere)
-            setattr(sys, name, os.fdopen(number, "w", closefd=False))
+            stream = open(os.devnull, mode)  # noqa: SIM115  # as long as the process
+            os.set_inheritable(stream.fileno(), True)
+            setattr(sys, name, stream)
 
 
 def give_up(stream: TextIO) -> None:

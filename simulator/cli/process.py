@@ -125,16 +125,12 @@ _LOG_FORMAT: Final = LogFormat()
 
 def hide_secrets(secrets: "Callable[[], Iterable[Secrets]]") -> None:
     """Write the log to stderr without these secrets from now on, instead of those of an earlier server."""
+    use_log_format(is_json=_LOG_FORMAT.is_json)
     _LOG_FORMAT.secrets = secrets
-    _use_log_format()
 
 
-def log_as_json() -> None:
-    """Write the log to stderr as JSON, instead of text."""
-    _LOG_FORMAT.is_json = True
-    _use_log_format()
-
-
-def _use_log_format() -> None:
+def use_log_format(*, is_json: bool) -> None:
+    """Write the log to stderr as text or as JSON."""
+    _LOG_FORMAT.is_json = is_json
     if logging.lastResort is not None:  # the handler of a process that configures no other one
         logging.lastResort.setFormatter(_LOG_FORMAT)

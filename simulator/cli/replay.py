@@ -149,12 +149,10 @@ def _serve(file: TapeFile, life: TapeLife, until: Until, flags: dict[str, Any]) 
         raise file.refusal(file.damage_behind(life, len(life.tape.entries)))
     exit_quietly_when_stopped()
     raise_file_limit()
-    flags |= {"trust_forwarded": False, "sandbox_ttl": None, "scenarios": None, "callback": None}
-    flags |= {"scenario": head.name, "clock": None, "start": None, "seed": head.seed}
     with _playing(file, life):
         compiler = compiler_for(head)
         scenario = beginning_of(head, compiler).spec.scenario
-        running = prepare(ServerFlags(**flags), on_ready, scenario=scenario)
+        running = prepare(ServerFlags(head.name, seed=head.seed, **flags), on_ready, scenario=scenario)
         proof = prove(life.tape, running.app.replayer, running.app.surroundings(), end and end.n, compiler)
     if proof.difference is not None:
         running.server.close()

@@ -19,7 +19,7 @@ from simulator.cli import values
 from simulator.cli.control import NOT_READY, Control
 from simulator.cli.flags import asking_flags, json_flag, option, own_option
 from simulator.cli.output import echo_value, give_up, print_line, print_to_stderr
-from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, raise_file_limit
+from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, raise_file_limit, use_log_format
 from simulator.cli.server_flags import ServerFlags, server_flags, shared_server_flags
 from simulator.cli.usage import VARIABLES, CannotStart, Refused, notify, verb
 from simulator.cli.values import Span
@@ -83,12 +83,10 @@ def serve_command(
         end_with_stdin()
     gc.disable()  # objects created at start-up stay: scanning them repeatedly would take a tenth of the time
     from simulator.cli import banner
-    from simulator.cli.process import log_as_json
     from simulator.cli.server import Running, prepare
     from simulator.runtime.scenario_watch import ScenarioWatch
 
-    if log == "json":
-        log_as_json()
+    use_log_format(is_json=log == "json")
     raise_file_limit()
     if unknown := unknown_variables(ctx.command, environ):
         notify(unknown)

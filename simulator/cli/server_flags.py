@@ -30,17 +30,17 @@ class ServerFlags(NamedTuple):
     scenario: str
     host: str
     port: int
-    clock: values.Clock | None
-    start: datetime | None
-    seed: int | None
-    control_token: str | None
-    control_token_file: values.TokenFile | None
-    allow_host: tuple[str, ...]
-    callbacks: str | None
-    trust_forwarded: bool
-    sandbox_ttl: float | None
-    scenarios: Path | None
-    callback: str | None
+    clock: values.Clock | None = None
+    start: datetime | None = None
+    seed: int | None = None
+    control_token: str | None = None
+    control_token_file: values.TokenFile | None = None
+    allow_host: tuple[str, ...] = ()
+    callbacks: str | None = None
+    trust_forwarded: bool = False
+    sandbox_ttl: float | None = None
+    scenarios: Path | None = None
+    callback: str | None = None
     tape_budget: int | None = None
     callbacks_ca: Path | None = None
     data_dir: Path | None = None
@@ -221,26 +221,19 @@ def options_of(flags: ServerFlags) -> Options:
     """Return the options of the application that these flags ask for."""
     hosts = flags.allow_host if flags.host in WILDCARDS else (*flags.allow_host, flags.host)
     mode, rate = flags.clock or (None, None)
-    return Options(
-        scenario=flags.scenario,
-        mode=mode,
-        rate=rate,
-        start=flags.start,
-        seed=flags.seed,
-        control_token=_control_token(flags),
-        allowed_hosts=hosts,
-        public_callbacks_only=(flags.callbacks or _default_callbacks(flags)) == "public",
-        callbacks_ca=flags.callbacks_ca,
-        trust_forwarded=flags.trust_forwarded,
-        sandbox_ttl_s=flags.sandbox_ttl,
-        scenarios=flags.scenarios,
-        callback=flags.callback,
-        trusted_forwarders=flags.trusted_forwarders or (),
-        root_path=flags.root_path or "",
-        quotas=(flags.quota_transactions, flags.quota_bytes, flags.quota_rate),
-        is_tls=flags.tls_cert is not None,
-        tapes_bytes_max=None if flags.tape_budget is None else flags.tape_budget * MIB,
-    )
+    shared = {name: value for name, value in flags._asdict().items() if name in Options._fields and value is not None}
+    own = {
+        "mode": mode,
+        "rate": rate,
+        "control_token": _control_token(flags),
+        "allowed_hosts": hosts,
+        "public_callbacks_only": (flags.callbacks or _default_callbacks(flags)) == "public",
+        "sandbox_ttl_s": flags.sandbox_ttl,
+        "quotas": (flags.quota_transactions, flags.quota_bytes, flags.quota_rate),
+        "is_tls": flags.tls_cert is not None,
+        "tapes_bytes_max": None if flags.tape_budget is None else flags.tape_budget * MIB,
+    }
+    return Options(**shared | own)
 
 
 def of_one_command(flags: ServerFlags) -> ServerFlags:

@@ -3,7 +3,6 @@
 import json as json_module
 import sys
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final
@@ -26,6 +25,11 @@ OF_CONNECTIONS = frozenset({"host", "content-length", "connection", "transfer-en
 WHY_MISSING: Final = "of any kind and refid, they came faster than they were read, or were deleted"
 FIELD_CHARS_MAX: Final = 300
 _KIND_CHARS: Final = 7
+_COLOURS: Final = dict.fromkeys(("Succesful", "delivered", "success"), "green") | dict.fromkeys(
+    ("Failed", "Refund", "failed"), "red"
+)
+"""The colours of final statuses, of payments and of deliveries; others are yellow."""
+
 _LABELS: Final = {"entry": "wallet", "notification": "e-mail", "action": "sandbox"}
 
 
@@ -217,7 +221,11 @@ _TEXTS: Final[dict[str, Callable[[Event], Texts]]] = {
         (event["status"], _colour(event["status"])),
         (_named("rule", event["rule"]), "magenta"),
     ],
-    "callback": lambda event: [(event["refid"], ""), (event["status"], _colour(event["status"])), *_attempt(event)],
+    "callback": lambda event: [
+        (event["refid"], ""),
+        (event["status"], _colour(event["status"])),
+        *_attempt(event),
+    ],
     "webhook": lambda event: [(event["type"], ""), *_attempt(event)],
     "entry": lambda event: [
         (event["refid"], ""),
@@ -237,15 +245,4 @@ def _named(name: str, value: str) -> str:
 
 
 def _colour(status: str) -> str:
-    return _colours().get(status, "yellow")
-
-
-@cache
-def _colours() -> dict[str, str]:
-    """Return the colours of final statuses, of payments and of deliveries."""
-    from simulator.domain.model.transactions import Status
-    from simulator.wire.payments import STATUS_NAMES
-
-    greens = (STATUS_NAMES[Status.SUCCESSFUL], "delivered", "success")
-    reds = (STATUS_NAMES[Status.FAILED], STATUS_NAMES[Status.REFUNDED], "failed")
-    return dict.fromkeys(greens, "green") | dict.fromkeys(reds, "red")
+    return _COLOURS.get(status, "yellow")

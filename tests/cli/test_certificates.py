@@ -75,9 +75,9 @@ def _dangling(pair_: Pair) -> None:
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
-        (_no_pem, "cert.pem: is not a PEM certificate"),
-        (_broken, "they cannot be read as PEM"),
-        (_no_key, "key.pem: is not a PEM private key"),
+        (_no_pem, "cert.pem: has no line -----BEGIN CERTIFICATE-----"),
+        (_broken, "they cannot be used"),
+        (_no_key, "key.pem: has no line -----BEGIN PRIVATE KEY-----"),
         (_other_key, "the key does not belong to the certificate"),
         (_passphrase, "key.pem: has a passphrase"),
         (_huge, "key.pem: has more than 1048576 bytes"),

@@ -15,7 +15,7 @@ import pytest
 
 from simulator.app import App, build_app
 from simulator.cli import process
-from simulator.cli.process import LogFormat, hide_secrets, log_as_json
+from simulator.cli.process import LogFormat, hide_secrets, use_log_format
 from simulator.cli.server import Running, prepare
 from simulator.cli.server_flags import ServerFlags
 from simulator.options import Options
@@ -106,7 +106,7 @@ def test_a_later_server_takes_an_earlier_ones_place(app: App) -> None:
 
 
 def test_as_json_every_record_is_a_single_line(app: App) -> None:
-    log_as_json()
+    use_log_format(is_json=True)
     log = Log()
     try:
         log.logger.warning("two\nlines of %s and %s", "\u202e", TOKEN)
@@ -124,7 +124,7 @@ def test_as_json_every_record_is_a_single_line(app: App) -> None:
 
 def test_the_log_of_a_process_is_json_when_requested() -> None:
     program = (
-        "import logging\nfrom simulator.cli.process import log_as_json\nlog_as_json()\n"
+        "import logging\nfrom simulator.cli.process import use_log_format\nuse_log_format(is_json=True)\n"
         "logging.getLogger('uvicorn.error').error('it failed')\nlogging.getLogger('other').info('unseen')"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
