@@ -2,16 +2,16 @@
 
 import re
 import ssl
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from simulator.cli.usage import CannotStart
 from simulator.whole_files import CannotRead, content_of
 
 _CERTIFICATE: Final = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 # The field of a certificate that has its two dates, each in one of two forms (RFC 5280 4.1.2.5).
-_VALIDITY: Final = re.compile(rb"\x30.(?:\x17\x0d|\x18\x0f)(\d{12,14})Z(?:\x17\x0d|\x18\x0f)(\d{12,14})Z", re.DOTALL)
+_VALIDITY: Final = re.compile(rb"\x30.(?:\x17\x0d|\x18\x0f)\d{12,14}Z(?:\x17\x0d|\x18\x0f)(\d{12,14})Z", re.DOTALL)
 
 
 def context_of(certificate: Path, key: Path) -> ssl.SSLContext:
@@ -38,39 +38,19 @@ def context_of(certificate: Path, key: Path) -> ssl.SSLContext:
     return context
 
 
-class Validity(NamedTuple):
-    """The interval in which all certificates of a file are valid."""
-
-    begins: datetime
-    ends: datetime
-
-    def problem(self, now: datetime) -> str:
-        """Return the problem at `now`, to follow the name of its file; empty for a valid certificate."""
-        if now >= self.ends:
-            return f"the certificate expired on {self.ends:%Y-%m-%d at %H:%M:%S} UTC"
-        if now < self.begins:
-            return f"the certificate is not valid before {self.begins:%Y-%m-%d at %H:%M:%S} UTC"
-        return ""
-
-
-def validity_of(certificate: Path) -> Validity:
-    """Return the validity of the certificates in a file in PEM: the first one and its authorities. Raises
+def expiry_of(certificate: Path) -> datetime:
+    """Return the earliest expiry of the certificates in a file in PEM: the first one and its authorities. Raises
     `CannotStart`."""
     try:
         encoded = [ssl.PEM_cert_to_DER_cert(one.decode()) for one in _CERTIFICATE.findall(_content(certificate))]
-        times = [tuple(map(_time_of, found.groups())) for found in map(_VALIDITY.search, encoded) if found]
+        # Years up to 2049 have two digits.
+        times = [f"20{found[1].decode()}"[-14:] for found in map(_VALIDITY.search, encoded) if found]
+        ends = [datetime.strptime(f"{text}+0000", "%Y%m%d%H%M%S%z") for text in times]
     except ValueError as error:
         raise CannotStart(f"{certificate}: cannot be read as PEM ({error})") from None
-    if not encoded or len(times) < len(encoded):
+    if not encoded or len(ends) < len(encoded):
         raise CannotStart(f"{certificate}: cannot be read as PEM (no certificate has dates)")
-    return Validity(max(begins for begins, _ in times), min(ends for _, ends in times))
-
-
-def _time_of(text: bytes) -> datetime:
-    """Return a time of RFC 5280: years up to 2049 have two digits."""
-    year, rest = int(text[:-10]), text[-10:]
-    month, day, hour, minute, second = (int(rest[at : at + 2]) for at in range(0, len(rest), 2))
-    return datetime(year if year > 99 else 2000 + year, month, day, hour, minute, second, tzinfo=UTC)
+    return min(ends)
 
 
 def _content(path: Path) -> bytes:

@@ -5,7 +5,6 @@ the server when it has started, with their bytes unread.
 """
 
 import contextlib
-import selectors
 import socket
 import threading
 from collections.abc import Callable, Mapping
@@ -16,6 +15,8 @@ from simulator.server.serve import BACKLOG
 
 SILENCE_S: Final = 0.2
 """How long a new connection may send nothing before it waits for the server."""
+PAUSE_S: Final = 0.05
+"""How long the thread waits for a connection before it looks whether it shall end."""
 _HEAD_BYTES: Final = 16 * 1024
 
 Probe = Callable[[], tuple[int, bytes]]
@@ -29,31 +30,26 @@ class EarlyAnswers:
         self._listener = listener
         self._probes = {f"GET {path} HTTP/1.".encode(): probe for path, probe in probes.items()}
         self._held: list[socket.socket] = []
-        self._wake, self._woken = socket.socketpair()
+        self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="early", daemon=True)
         self._thread.start()
 
     def end(self) -> list[socket.socket]:
         """Answer no more."""
-        self._wake.close()
+        self._is_over.set()
         self._thread.join()
-        self._woken.close()
-        held, self._held = self._held, []
-        return held
+        self._listener.setblocking(False)
+        return self._held
 
     def _run(self) -> None:
-        with selectors.DefaultSelector() as selector:
-            for each in (self._listener, self._woken):
-                selector.register(each, selectors.EVENT_READ)
-            while len(self._held) < BACKLOG:
-                if any(key.fileobj is self._woken for key, _ in selector.select()):
-                    return
-                with contextlib.suppress(OSError), contextlib.ExitStack() as closing:  # the client has left
-                    connection = closing.enter_context(self._listener.accept()[0])
-                    if not self._answer(connection):
-                        closing.pop_all()
-                        connection.setblocking(False)
-                        self._held.append(connection)
+        self._listener.settimeout(PAUSE_S)
+        while not self._is_over.is_set() and len(self._held) < BACKLOG:
+            with contextlib.suppress(OSError), contextlib.ExitStack() as closing:  # no client came, or it has left
+                connection = closing.enter_context(self._listener.accept()[0])
+                if not self._answer(connection):
+                    closing.pop_all()
+                    connection.setblocking(False)
+                    self._held.append(connection)
 
     def _answer(self, connection: socket.socket) -> bool:
         """Answer a probe. Return False for any other connection that is open."""

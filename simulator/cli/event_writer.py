@@ -8,9 +8,9 @@ is written after its events are committed, as an answer is.
 import asyncio
 import os
 import select
-import threading
 from collections.abc import Callable
-from queue import SimpleQueue
+from concurrent.futures import Future, wait
+from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 from simulator.cli.control import Event
@@ -18,6 +18,7 @@ from simulator.cli.output import is_coloured
 from simulator.cli.process import print_server_note
 from simulator.cli.watch import EventLines
 from simulator.control.events import KINDS, EventQuery, EventSource
+from simulator.runtime.background import Worker
 from simulator.runtime.operations import report
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.money import encode
@@ -34,46 +35,28 @@ assert frozenset(KINDS) >= SHOWN
 
 
 class LineWriter:
-    """Writes to a file descriptor in a daemon thread. Writing ends when the stream is closed or its disk is full, which
-    `tell` reports."""
+    """Writes to a file descriptor in a daemon thread; `written` is the latest of its calls. A call fails when the
+    stream is closed or its disk is full, which `tell` reports."""
 
     def __init__(self, stream: TextIO, tell: Callable[[str], None]) -> None:
-        self._file = stream.fileno()
-        self._tell = tell
-        self._queue: SimpleQueue[bytes] = SimpleQueue()
-        self._loop = asyncio.get_running_loop()
-        self.has_room = asyncio.Event()
-        self.has_room.set()
-        self.is_idle = threading.Event()
-        self.is_idle.set()
-        self.is_broken = False
-        threading.Thread(target=self._run, name="lines", daemon=True).start()
+        self._file, self._tell, self._worker = stream.fileno(), tell, Worker("lines")
+        self.written: Future[None] = self._worker.submit(lambda: None)
 
     def write(self, data: bytes) -> None:
-        """Queue the data. There is room for more when it is written."""
-        self.has_room.clear()
-        self.is_idle.clear()
-        self._queue.put(data)
-
-    def _run(self) -> None:
-        while not self.is_broken:
-            data = self._queue.get()
-            try:
-                self._write(data)
-            except OSError as error:
-                self.is_broken = True
-                self._tell(f"{error.strerror}: no more lines are written; the server continues without them")
-            self.is_idle.set()
-            if not self._loop.is_closed():
-                self._loop.call_soon_threadsafe(self.has_room.set)
+        """Write the data when what came before is written."""
+        self.written = self._worker.submit(partial(self._write, data))
 
     def _write(self, data: bytes) -> None:
         left = memoryview(data)
-        while left:
-            try:
-                left = left[os.write(self._file, left) :]
-            except BlockingIOError:  # the other end made the descriptor non-blocking
-                select.select([], [self._file], [])
+        try:
+            while left:
+                try:
+                    left = left[os.write(self._file, left) :]
+                except BlockingIOError:  # the other end made the descriptor non-blocking
+                    select.select([], [self._file], [])
+        except OSError as error:
+            self._tell(f"{error.strerror}: no more lines are written; the server continues without them")
+            raise
 
 
 class EventWriter:
@@ -95,11 +78,11 @@ class EventWriter:
         """Show the remaining events, since the server is about to stop. Events are dropped if the reader is slow, or if
         the data folder failed to store them."""
         is_kept = self._gate is None or self._gate.failure is None
-        if is_kept and not self._task.done() and self._writer.is_idle.wait(LAST_LINES_S):
+        if is_kept and not self._task.done() and wait([self._writer.written], LAST_LINES_S).done:
             self._sandboxes.events.wake()  # events of the last milliseconds may still wait for their readers
             self._rendered += self._lines_of(self._reader.take())
             self._write()
-            self._writer.is_idle.wait(LAST_LINES_S)
+            wait([self._writer.written], LAST_LINES_S)
         self._task.cancel()
 
     async def _show(self) -> None:
@@ -107,8 +90,8 @@ class EventWriter:
         with reader:
             while not reader.is_over:
                 await reader.wait(timeout_s=60.0)
-                await writer.has_room.wait()
-                if writer.is_broken:
+                await asyncio.wait([asyncio.wrap_future(writer.written)])
+                if writer.written.exception() is not None:
                     return
                 try:
                     self._rendered = self._lines_of(reader.take())

@@ -27,7 +27,6 @@ from simulator.control.curl import NotCurl, Pasted, read_command, read_words
 from simulator.control.explain import GivenKey
 from simulator.control.http import InvalidInput
 from simulator.domain.model.instants import sandbox_time
-from simulator.domain.model.likeness import nearest
 from simulator.redaction import redact_urls
 from simulator.scenario.library import load_scenario
 from simulator.shortened import whole_line
@@ -287,8 +286,7 @@ def explain_request(
 def _reason(denied: Denied, headers: Mapping[bytes, bytes], known: Known, *, secret_given: bool) -> str:
     if denied.code == "invalid_api_key" and not secret_given:
         key = headers[names.API_KEY].decode("utf-8", "replace")
-        near = nearest(key, known)
-        return f"no secret is known for the key {key}" + (f"; did you mean {near}?" if near else "; give --secret")
+        return f"no secret is known for the key {key}; give --secret"
     if denied.code == "timestamp_expired" and "clock" in denied.diagnosis:
         return f"{denied.diagnosis}; --at says when it was sent, if that was not now"
     return denied.diagnosis or denied.message

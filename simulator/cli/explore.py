@@ -129,7 +129,7 @@ def explore_command(
     if prove is not None or before is not None or after is not None:
         if prove is None or not before or not after or ctx.obj:
             raise click.UsageError("--prove FINDING needs --before CMD and --after CMD, and no other command", ctx)
-        return _compare(prove, {"before": before, "after": after}, restart or (), TIMES, timeout)
+        return _compare(prove, {"before": before, "after": after}, restart or (), timeout)
     if flags["port"] and flags["workers"] not in (None, 1):
         raise click.UsageError("several workers cannot listen on one port; leave --port out, or say --workers 1", ctx)
     return _explore(tuple(ctx.obj), restart or (), timeout, flags)
@@ -242,16 +242,10 @@ def _campaign(
     return report
 
 
-def _compare(
-    finding: Path,
-    commands: Mapping[str, Words],
-    restart: Words,
-    times: int,
-    timeout_s: float | None,
-) -> int:
+def _compare(finding: Path, commands: Mapping[str, Words], restart: Words, timeout_s: float | None) -> int:
     """Play a finding against a command before and after a change; print both. Return 0 for red, then green."""
     proofs = {
-        name: _play(finding, words, restart, times, timeout_s, f"the command of --{name}")
+        name: _play(finding, words, restart, TIMES, timeout_s, f"the command of --{name}")
         for name, words in commands.items()
     }
     print_table(PROOF_COLUMNS, [(name, str(proof.colour), proof.count, proof.why) for name, proof in proofs.items()])
@@ -264,12 +258,7 @@ def _compare(
 
 
 def _play(
-    path: Path,
-    words: Words,
-    restart: Words,
-    times: int,
-    timeout_s: float | None,
-    command: str = "COMMAND",
+    path: Path, words: Words, restart: Words, times: int, timeout_s: float | None, command: str = "COMMAND"
 ) -> ProofResult:
     """Play the finding. Raises `CannotStart`."""
 

@@ -285,14 +285,15 @@ def _context(flags: ServerFlags) -> "ssl.SSLContext":
 
 
 def _look_at_times(cert: Path, app: App) -> None:
-    """Record the certificate's expiry in the metrics, and print a warning if clients will not accept it now. The server
-    uses it nevertheless: some clients ignore the dates, and a test may need an expired certificate."""
-    from simulator.cli.certificates import validity_of
+    """Record the certificate's expiry in the metrics, and print a warning if it is over. The server uses it
+    nevertheless: some clients ignore the dates, and a test may need an expired certificate."""
+    from simulator.cli.certificates import expiry_of
 
-    valid = validity_of(cert)
-    app.operations.certificate_ends_s = valid.ends.timestamp()
-    if problem := valid.problem(datetime.now(UTC)):
-        print_server_note(f"{cert}: {problem}: clients refuse it; replace it and send SIGHUP")
+    ends = expiry_of(cert)
+    app.operations.certificate_ends_s = ends.timestamp()
+    if ends <= datetime.now(UTC):
+        when = f"the certificate expired on {ends:%Y-%m-%d at %H:%M:%S} UTC"
+        print_server_note(f"{cert}: {when}: clients refuse it; replace it and send SIGHUP")
 
 
 def _secrets(path: str | Path | None, parse: Callable[[bytes], Any]) -> Any:

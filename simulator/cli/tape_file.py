@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from simulator import __version__
 from simulator.cli.usage import CannotStart, wrong_usage
-from simulator.domain.commands import EndAttempt, PassTime
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.instants import Times
 from simulator.persistence.replay.codec import BadTape
@@ -116,10 +115,8 @@ def read_tape_file(path: Path) -> TapeFile:
     try:
         for one in read_file(path):
             found.append(one)  # keeps the lives before a damaged life
-    except OSError as error:
-        raise CannotStart(f"{path}: {error.strerror or error}") from None
-    except TooLargeFile as large:
-        raise CannotStart(f"{path}: {large}") from None
+    except (OSError, TooLargeFile) as error:
+        raise CannotStart(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     except BadTape as bad:
         damage, is_cut, advice = str(bad), isinstance(bad, CutShort), "" if isinstance(bad, NoTape) else ANEW
     if found and found[-1].damage:
@@ -182,16 +179,10 @@ def proof_line(life: TapeLife, played: int) -> str:
 
 
 def _missing(tape: ReadTape) -> str:
-    """Return a note about inputs that are not on the tape, or about a digest and answers that the replay could not
-    compare; empty if the tape has all."""
-    if tape.end is None:
+    """Return a note about inputs that are not on the tape; empty if it has all."""
+    if tape.end is None or not tape.end.left_out:
         return ""
-    if tape.end.left_out:
-        return f"; inputs after these that are not on the tape (limits.tape or --tape-budget): {tape.end.left_out}"
-    commands = (one for one in tape.entries if isinstance(one, CommandApplied))
-    lacks_answers = any(not (one.answer or isinstance(one.command, PassTime | EndAttempt)) for one in commands)
-    lacking = ["answers of commands"] * lacks_answers + ["digest of the state"] * (not tape.end.state)
-    return f"; it has no {' and no '.join(lacking)} to compare" if lacking else ""
+    return f"; inputs after these that are not on the tape (limits.tape or --tape-budget): {tape.end.left_out}"
 
 
 def serving_line(life: TapeLife, played: int, url: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from ipaddress import IPv6Address
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -19,11 +19,6 @@ from simulator.shortened import one_line
 SHOWN_CHARS_MAX = 60
 EXAMPLES = "a duration such as 90s, 1h30m or 500ms, or a number of seconds"
 
-if TYPE_CHECKING:
-    _Seconds = click.ParamType[float]
-else:
-    _Seconds = click.ParamType  # click 8.2 and older know no types of values
-
 _OF_A_SERVICE = re.compile(r"(?:tcp|udp|sctp)://\S+:\d+")
 TOKEN_CHARS_MAX = 4096
 WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with
@@ -32,7 +27,7 @@ _AMOUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,2})?")
 _SERVER = re.compile(r"http://(?:[A-Za-z0-9_][A-Za-z0-9._-]{0,252}|\[[0-9A-Fa-f:.]+\]):\d{1,5}")
 
 
-class Span(_Seconds):
+class Span(click.ParamType):  # type: ignore[type-arg]  # click 8.2 and older know no types of values
     """Seconds from `least_s` to `most_s`; without `least_s` any above 0."""
 
     name = "duration"

@@ -29,10 +29,11 @@ accepted."""
 SMALL_BYTES = 64 * 1024
 
 
-class _Worker:
-    """The thread; it starts with the first work, and never ends."""
+class Worker:
+    """A thread that works in order of arrival; it starts with the first work, and never ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._queue: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._has_started = False
 
@@ -40,7 +41,7 @@ class _Worker:
         """Schedule a call of `work`."""
         if not self._has_started:
             self._has_started = True
-            threading.Thread(target=self._run, name="background", daemon=True).start()
+            threading.Thread(target=self._run, name=self._name, daemon=True).start()
         done: Future[Any] = Future()
         self._queue.put(partial(_do, work, done))
         return done
@@ -61,7 +62,7 @@ def _do(work: Callable[[], Any], done: Future[Any]) -> None:
         done.set_result(result)
 
 
-_WORKER = _Worker()
+_WORKER = Worker("background")
 _sizes: list[int] = []  # of the requests whose work waits or runs
 
 

@@ -3,8 +3,8 @@
 import asyncio
 import errno
 import os
-import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
@@ -28,9 +28,8 @@ class Written:
     """A writer that writes at once and remembers it."""
 
     def __init__(self, stream: TextIO, tell: Callable[[str], None]) -> None:
-        self.has_room, self.is_idle, self.is_broken = asyncio.Event(), threading.Event(), False
-        self.has_room.set()
-        self.is_idle.set()
+        self.written: Future[None] = Future()
+        self.written.set_result(None)
         self.text = b""
 
     def write(self, data: bytes) -> None:
@@ -127,7 +126,7 @@ def test_lines_end_with_their_reader_and_stderr_reports_it(monkeypatch: pytest.M
         with (tmp_path / "lines").open("w") as stream:
             writer = event_writer.LineWriter(stream, said.append)
             writer.write(b"one\n")
-            assert await asyncio.to_thread(writer.is_idle.wait, 10)
+            assert (await asyncio.to_thread(wait, [writer.written], 10)).done
 
     asyncio.run(write())
     assert said == ["Broken pipe: no more lines are written; the server continues without them"]
