@@ -27,13 +27,8 @@ EXAMPLE_PRODUCT, EXAMPLE_ACCOUNT, EXAMPLE_AMOUNT = "RELOAD", "0123456789", 10
 
 def json_line(running: Running) -> str:
     """`{"url", "sandbox", "control_token", "resellers"}`."""
-    fields = {
-        "url": running.url,
-        "sandbox": running.sandbox.id,
-        "control_token": running.control_token,
-        "resellers": running.resellers(),
-    }
-    return printable_json(encode(fields).decode())
+    fields = {"url": running.url, "sandbox": running.sandbox.id, "control_token": running.control_token}
+    return printable_json(encode(fields | {"resellers": running.resellers()}).decode())
 
 
 def log_line(running: Running, *, shows_token: bool) -> str:

@@ -188,11 +188,8 @@ def default_credentials() -> Credentials:
     """Return the first active key of the default scenario."""
     from simulator.scenario.library import load_scenario
 
-    for reseller in load_scenario("default").resellers:
-        for one in reseller.keys:
-            if one.state == "active":
-                return Credentials(one.key, one.secret)
-    raise CannotStart("the default scenario has no active API key: give --key and --secret")
+    keys = (key for reseller in load_scenario("default").resellers for key in reseller.keys)
+    return next(Credentials(key.key, key.secret) for key in keys if key.state == "active")
 
 
 def read_file(name: str, what: str = "the body", bytes_max: int = BYTES_MAX) -> bytes:

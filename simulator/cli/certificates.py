@@ -58,5 +58,4 @@ def _content(path: Path) -> bytes:
     try:
         return content_of(path)
     except CannotRead as wrong:
-        why = f"cannot be read ({wrong.reason})" if wrong.reason else str(wrong)
-        raise CannotStart(f"{path}: {why}") from None
+        raise CannotStart(f"{path}: {wrong}") from None

@@ -2,13 +2,15 @@
 
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from shlex import join, quote
+from shlex import join
+from tempfile import TemporaryDirectory
 from time import monotonic
 from types import FrameType
 from typing import Final
@@ -26,21 +28,11 @@ LATE: Final = 124
 def pasted() -> str:
     """Return the words that call this program in the user's shell. In a virtual environment or a single file the
     command may not be on the PATH."""
-    import shutil
-
-    called = Path(sys.argv[0])
-    if shutil.which(NAME):
-        return NAME
-    if called.name != NAME:
-        return join(_again())
-    name = str(called) if called.name != str(called) else os.path.join(os.curdir, called)  # a shell searches the others
-    return quote(name) if os.access(called, os.X_OK) else join([sys.executable, name])
+    return NAME if shutil.which(NAME) else join(_again())
 
 
 def check_programs(*commands: Sequence[str]) -> None:
     """Raise `CannotStart` for a command whose program does not exist; a command of no words is passed over."""
-    import shutil
-
     for words in filter(None, commands):
         if shutil.which(words[0]) is None:
             raise CannotStart(f"{words[0]!r} cannot be run: check its name and PATH")
@@ -51,9 +43,6 @@ def on_path() -> Iterator[None]:
     """Make `reseller-sim` available to child processes. If the PATH lacks it, as with a single file or an inactive
     virtual environment, a temporary folder with the command is appended. If the folder cannot be created, the PATH
     stays unchanged."""
-    import shutil
-    from tempfile import TemporaryDirectory
-
     with ExitStack() as stack:
         if not shutil.which(NAME) and os.name == "posix":
             with suppress(OSError):

@@ -210,9 +210,9 @@ class Stream:
                 answer = Answer(response.status, {}, response.read(LINE_BYTES_MAX))
             except (HTTPException, OSError, ValueError, Unanswered) as error:
                 connection.close()
-                reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-                is_known = isinstance(error, Unanswered)
-                raise self._control.client.not_running(error if is_known else Unanswered(reason)) from error
+                text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+                reason = error if isinstance(error, Unanswered) else Unanswered(text)
+                raise self._control.client.not_running(reason) from error
             connection.close()
             client.decoded(f"GET {self._url}", answer)
             raise client.WrongAnswer(f"answered {answer.status} instead of events")

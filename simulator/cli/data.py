@@ -30,7 +30,6 @@ from simulator.persistence.store import Store
 from simulator.runtime.sandboxes import is_sandbox_id
 from simulator.shortened import whole_line
 
-INSTALL: Final = "pip install 'reseller-sim[postgres]'"
 ACTIONS: Final = ("check", "export", "import", "remove", "compact", "backup")
 
 
@@ -96,7 +95,7 @@ def _transfer_module() -> ModuleType:
     try:
         from simulator.postgres import database_transfer
     except ImportError:
-        raise CannotStart(f"psycopg is missing: {INSTALL}") from None
+        raise CannotStart("psycopg is missing: pip install 'reseller-sim[postgres]'") from None
     return database_transfer
 
 

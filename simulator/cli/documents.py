@@ -87,12 +87,12 @@ def check_command(files: tuple[Path, ...], output: str, **flags: Any) -> int:
     or a part without effect, such as a rule that never applies because an earlier rule always matches.
     """
     reports = Reports(**flags)
-    is_json = output == "json" and reports.is_text
+    is_json = output == "json" and reports.format == "text"
     suites = []
     for file in files:
         found = problems(file)
         suites.append(_suite_of(file, found))
-        if reports.is_text and not is_json:
+        if reports.format == "text" and not is_json:
             for problem in found:
                 echo(whole_line(problem))
         if not found and not is_json:

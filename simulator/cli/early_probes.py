@@ -19,14 +19,12 @@ PAUSE_S: Final = 0.05
 """How long the thread waits for a connection before it looks whether it shall end."""
 _HEAD_BYTES: Final = 16 * 1024
 
-Probe = Callable[[], tuple[int, bytes]]
-"""Returns a status and a body in JSON."""
-
 
 class EarlyAnswers:
-    """`probes` by path. `end` stops the thread and returns the connections that wait, at most `BACKLOG`."""
+    """`probes` by path return a status and a body in JSON. `end` returns the connections that wait, at most
+    `BACKLOG`."""
 
-    def __init__(self, listener: socket.socket, probes: Mapping[str, Probe]) -> None:
+    def __init__(self, listener: socket.socket, probes: Mapping[str, Callable[[], tuple[int, bytes]]]) -> None:
         self._listener = listener
         self._probes = {f"GET {path} HTTP/1.".encode(): probe for path, probe in probes.items()}
         self._held: list[socket.socket] = []

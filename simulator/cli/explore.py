@@ -18,8 +18,8 @@ from simulator.cli.exec import WithCommand
 from simulator.cli.flags import file_option, own_option
 from simulator.cli.output import echo, print_table
 from simulator.cli.process import signals_handled
+from simulator.cli.reports import explore as screen
 from simulator.cli.reports.cases import UNWRITABLE, Reports
-from simulator.cli.reports.explore import Screen, about, base_of, repeated, result, suites, suites_when_stopped
 from simulator.cli.server_flags import ServerFlags, of_one_command, options_of, server_flags
 from simulator.cli.usage import CannotStart, ending_with_problems, notify, verb
 from simulator.cli.values import Number, Span, Whole
@@ -192,10 +192,10 @@ def _explore(command: Words, restart: Words, timeout_s: float | None, flags: dic
             check_programs(command, restart)
             out.mkdir(parents=True, exist_ok=True)
             scenario = load_scenario(server.scenario)
-            base, rate = base_of(server, out, scenario)
+            base, rate = screen.base_of(server, out, scenario)
             plan = Plan(
                 folder=out,
-                reproduction=Reproduction(command, restart, repeated(server)),
+                reproduction=Reproduction(command, restart, screen.repeated(server)),
                 seed=server.seed or 0,
                 seconds=minutes * 60,
                 ends_at_first=is_first,
@@ -206,14 +206,14 @@ def _explore(command: Words, restart: Words, timeout_s: float | None, flags: dic
                 rate=rate,
                 restarts=bool(restart),
             )
-            record = Record(out, about(setting, base, server, timeout_s), resumes=resumes)
+            record = Record(out, screen.about(setting, base, server, timeout_s), resumes=resumes)
             if resumes and record.begins_anew:
                 notify(f"{out} has no runs to resume, so all are run")
             report = _campaign(setting, plan, base, record, reports, timeout_s, workers)
     except CannotStart as refused:
         reports.not_run(refused.message)
         raise
-    is_written = reports.write(suites(report))
+    is_written = reports.write(screen.suites(report))
     return 1 if report.findings else 0 if is_written else UNWRITABLE
 
 
@@ -221,24 +221,23 @@ def _campaign(
     setting: Setting, plan: Plan, base: Base, record: Record, reports: Reports, timeout_s: float | None, workers: int
 ) -> ExplorationReport:
     """Explore, and print what is found."""
-    screen = Screen()
     with (
         signals_handled(lambda number, frame: sys.exit(128 + number), (signal.SIGINT, signal.SIGTERM)),
         closing(record),
         Workers(setting, workers) as pool,
     ):
         trials = Trials(pool, base, record, plan.rate, timeout_s)
-        campaign = Campaign(trials, record, plan, screen.failed)
+        campaign = Campaign(trials, record, plan, screen.show_failure)
         try:
-            screen.begin(trials.run_baseline(), workers)
+            screen.show_baseline(trials.run_baseline(), workers)
             record.begin()
             trials.on_judged = screen.watching(campaign)
             report = campaign.explore()
         except SystemExit:  # by a signal: the runs so far are written
-            reports.write(suites_when_stopped(campaign.report))
+            reports.write(screen.suites_when_stopped(campaign.report))
             notify("stopped; the same command with --resume passes over what has been run")
             raise
-    echo("\n".join(result(report)))
+    echo("\n".join(screen.result(report)))
     return report
 
 

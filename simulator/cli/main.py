@@ -44,30 +44,27 @@ class Verbs(click.Group):
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
     ) -> NoReturn:
         """Run and exit. The exit code is the verb's return value, 0 for None."""
-        extra["standalone_mode"] = False
-        sys.exit(self._run(args, prog_name or PROGRAM, extra))
-
-    def _run(self, args: Sequence[str] | None, prog_name: str, extra: dict[str, Any]) -> int:
+        program = prog_name or PROGRAM
         try:
-            code: int = super().main(args, prog_name, **extra) or 0
+            code: int = super().main(args, program, **extra | {"standalone_mode": False}) or 0
             sys.stdout.flush()  # detects a full disk while it can still be reported
-            return code
         except click.exceptions.NoArgsIsHelpError as missing:
             missing.show()
-            return missing.exit_code
+            code = missing.exit_code
         except click.UsageError as wrong:
-            path = wrong.ctx.command_path if wrong.ctx else prog_name
+            path = wrong.ctx.command_path if wrong.ctx else program
             _blame(f"{path}: {text_of(wrong)} (see {path} --help)")
-            return wrong.exit_code
+            code = wrong.exit_code
         except click.ClickException as refused:
             _blame(refused.format_message())
-            return refused.exit_code
+            code = refused.exit_code
         except click.Abort:
-            return INTERRUPTED
+            code = INTERRUPTED
         except OSError as error:  # verbs report the errors that they expect themselves
             give_up(sys.stdout)
-            print_to_stderr(f"{prog_name}: stdout cannot be written: {error.strerror or error}")
-            return UNWRITABLE
+            print_to_stderr(f"{program}: stdout cannot be written: {error.strerror or error}")
+            code = UNWRITABLE
+        sys.exit(code)
 
 
 def _blame(text: str) -> None:

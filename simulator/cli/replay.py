@@ -21,10 +21,10 @@ from simulator.cli.tape_file import (
     TapeFile,
     TapeLife,
     difference_lines,
+    entries_of,
     entry_lines,
     proof_line,
     read_tape_file,
-    serving_line,
 )
 from simulator.cli.usage import Refused, notify, verb, wrong_usage
 from simulator.cli.values import Whole
@@ -142,7 +142,9 @@ def _serve(file: TapeFile, life: TapeLife, until: Until, flags: dict[str, Any]) 
 
     def on_ready(running: Running) -> None:
         echo(banner.page(running))
-        echo(whole_line(serving_line(life, proof.player.place, running.url)))
+        where = running.url if head.sandbox == "default" else f"{running.url}/s/{head.sandbox}"
+        played = entries_of(proof.player.place, len(life.tape.entries))
+        echo(whole_line(f"{life} continues after {played} at {where}"))
 
     end, head = file.end_of(life, until), life.tape.head
     if until is None and life.tape.damage and not life.tape.is_cut:

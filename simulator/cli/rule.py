@@ -1,7 +1,6 @@
 """`reseller-sim rule`, `hold`, `network` and `product`: how a running sandbox treats requests."""
 
 import json as json_
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -150,11 +149,8 @@ def release(control: Control, name: str, count: int | None, json: bool) -> None:
     body = {} if count is None else {"count": count}
     answer = control.ask("POST", f"/holds/{path_part(name)}/release", body)
     text = f"{name}: {answer['released']} released, {answer['held']} held"
-    if not (json or answer["released"] or answer["held"]):
-        others = Counter(held["name"] for held in control.ask("GET", "/holds")["holds"])
-        text += "; held under other names: " + (
-            ", ".join(f"{count} {each}" for each, count in others.items()) or "none"
-        )
+    if not (answer["released"] or answer["held"]):
+        text += "; `reseller-sim hold list` lists what is held"
     show(answer, text, json=json)
 
 

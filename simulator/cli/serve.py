@@ -162,20 +162,16 @@ def health_command(control: Control, wait_s: float, ready: bool, tls_cert: str |
     """
     control.client.trust = Trust(tls_cert, is_only=True) if tls_cert else None
     until = monotonic() + wait_s
-    while (answer := _asked(control, "/ready" if ready else "/health", until)) is None:
+    while True:
+        try:
+            answer = control.ask("GET", "/ready" if ready else "/health", is_root=True)
+            break
+        except (CannotStart, Refused) as no:
+            if monotonic() >= until or (isinstance(no, Refused) and no.code not in NOT_READY):
+                raise
         sleep(PAUSE_S)
     if json:
         echo_value(answer)
     else:
         does = "is ready" if ready else "answers"
         print_line(f"reseller-sim {answer['version']} {does} at {control.base}")
-
-
-def _asked(control: Control, path: str, until: float) -> Any:
-    """Return the answer; None when it is worth asking again before this time of the monotonic clock."""
-    try:
-        return control.ask("GET", path, is_root=True)
-    except (CannotStart, Refused) as no:
-        if monotonic() >= until or (isinstance(no, Refused) and no.code not in NOT_READY):
-            raise
-        return None

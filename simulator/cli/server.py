@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import ssl
 import stat
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from simulator.app import App, build_app
+from simulator.cli.certificates import context_of, expiry_of
 from simulator.cli.early_probes import EarlyAnswers
 from simulator.cli.process import hide_secrets, print_server_note, tune_gc
 from simulator.cli.server_flags import MIB, ServerFlags, options_of
@@ -23,6 +25,7 @@ from simulator.control.access import parsed_tokens
 from simulator.control.metrics import early_answers
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
+from simulator.persistence.errors import StoreError
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import effective_rate
 from simulator.runtime.events import Action
@@ -31,21 +34,14 @@ from simulator.runtime.operations import DRAINING, REBUILDING, STARTING, STOPPIN
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.server.serve import CannotListen, Server, host_for_clients, make_server
+from simulator.server.tls import TlsSettings
 from simulator.whole_files import content_of
 
 if TYPE_CHECKING:
-    import ssl
-
     from simulator.persistence.data_folder import DataFolder
-    from simulator.persistence.errors import StoreError
     from simulator.postgres.cluster import Cluster
-    from simulator.server.tls import TlsSettings
 
     Store = DataFolder | Cluster
-
-ReloadedFile = tuple[str, Callable[[], Any], Callable[[Any], None]]
-"""A file that SIGHUP reloads: its name in messages, a function that reads it, and a function that applies what it read,
-in the event loop."""
 
 
 KEPT = "the server stops, and all that was answered is kept"
@@ -154,7 +150,7 @@ def note_foreign(app: App, text: str) -> None:
     live.events.note(Action("not_http", live.clock.now(), text))
 
 
-def _store(flags: ServerFlags, on_failure: "Callable[[StoreError], None]") -> "Store | None":
+def _store(flags: ServerFlags, on_failure: Callable[[StoreError], None]) -> "Store | None":
     """Return the open folder or database that sandboxes are to be kept in, if any."""
     if flags.data_dir is None and flags.store is None:
         return None
@@ -163,8 +159,6 @@ def _store(flags: ServerFlags, on_failure: "Callable[[StoreError], None]") -> "S
     if flags.store is not None and flags.tls_cert is not None:
         text = "the servers of --store ask each other by http: TLS is for their proxy, not for --tls-cert"
         raise CannotStart(text)
-    from simulator.persistence.errors import StoreError
-
     try:
         if flags.data_dir is not None:
             from simulator.persistence.data_folder import DataFolder
@@ -184,7 +178,6 @@ def _store(flags: ServerFlags, on_failure: "Callable[[StoreError], None]") -> "S
 
 def _rebuild(server: Server, app: App, folder: "Store", *, follows_scenario: bool) -> None:
     """Keep in the folder, once all that is in it was rebuilt, which may take long: meanwhile probes are answered."""
-    from simulator.persistence.errors import StoreError
     from simulator.persistence.restoration import CannotResume
 
     app.operations.not_ready = REBUILDING
@@ -246,11 +239,12 @@ def _reload_on_hangup(flags: ServerFlags, running: Running) -> None:
         running.server.on_hangup = on_hangup
 
 
-def _files(flags: ServerFlags, running: Running) -> Iterator[ReloadedFile]:
+def _files(flags: ServerFlags, running: Running) -> Iterator[tuple[str, Callable[[], Any], Callable[[Any], None]]]:
+    """Yield the files that SIGHUP reloads: the name, what reads it, and what applies it, in the event loop."""
     app, cert, tls = running.app, flags.tls_cert, running.server.tls
     if cert is not None and tls is not None:
 
-        def use(context: "ssl.SSLContext") -> None:
+        def use(context: ssl.SSLContext) -> None:
             tls.context = context
             _look_at_times(cert, app)
 
@@ -263,7 +257,7 @@ def _files(flags: ServerFlags, running: Running) -> Iterator[ReloadedFile]:
         yield "the control token", read_one, lambda found: app.use_tokens(found, app.tokens)
 
 
-def _tls(flags: ServerFlags) -> "TlsSettings | None":
+def _tls(flags: ServerFlags) -> TlsSettings | None:
     """Return the settings of TLS, if the flags ask for it. Raises `CannotStart`, and a usage error if the certificate
     or the key is missing."""
     if (flags.tls_cert is None) != (flags.tls_key is None):
@@ -271,14 +265,10 @@ def _tls(flags: ServerFlags) -> "TlsSettings | None":
         raise wrong_usage(f"{missing} is missing: give both, or neither")
     if flags.tls_cert is None:
         return None
-    from simulator.server.tls import TlsSettings
-
     return TlsSettings(_context(flags))
 
 
-def _context(flags: ServerFlags) -> "ssl.SSLContext":
-    from simulator.cli.certificates import context_of
-
+def _context(flags: ServerFlags) -> ssl.SSLContext:
     cert, key = cast("tuple[Path, Path]", (flags.tls_cert, flags.tls_key))
     _warn_of_readers(key)
     return context_of(cert, key)
@@ -287,8 +277,6 @@ def _context(flags: ServerFlags) -> "ssl.SSLContext":
 def _look_at_times(cert: Path, app: App) -> None:
     """Record the certificate's expiry in the metrics, and print a warning if it is over. The server uses it
     nevertheless: some clients ignore the dates, and a test may need an expired certificate."""
-    from simulator.cli.certificates import expiry_of
-
     ends = expiry_of(cert)
     app.operations.certificate_ends_s = ends.timestamp()
     if ends <= datetime.now(UTC):

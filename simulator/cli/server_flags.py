@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import click
 
@@ -15,9 +15,6 @@ from simulator.cli.flags import UTC_FLAG, Decorated, all_of, option, own_option
 from simulator.cli.usage import VARIABLES
 from simulator.cli.values import WILDCARDS, Number, Port, Span, Whole
 from simulator.options import DEFAULT_PORT, LOOPBACK, Options
-
-if TYPE_CHECKING:
-    from simulator.persistence.store import Durability
 
 MIB = 1024 * 1024
 _ROOT = re.compile(r"(?:/[A-Za-z0-9._~-]{1,100}){1,10}")
@@ -44,7 +41,7 @@ class ServerFlags(NamedTuple):
     tape_budget: int | None = None
     callbacks_ca: Path | None = None
     data_dir: Path | None = None
-    durability: "Durability" = "process"
+    durability: Literal["process", "power"] = "process"
     tls_cert: Path | None = None
     tls_key: Path | None = None
     control_tokens: Path | None = None

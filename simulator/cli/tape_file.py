@@ -171,7 +171,7 @@ _WHAT: Final[dict[type, Callable[[Any], str]]] = {
 def proof_line(life: TapeLife, played: int) -> str:
     """All that was played is as it was."""
     entries = life.tape.entries
-    text = f"{life}: {_of(played, len(entries))} replayed, {_counts(entries[:played])}: all as it was"
+    text = f"{life}: {entries_of(played, len(entries))} replayed, {_counts(entries[:played])}: all as it was"
     if played < len(entries):
         return text
     ended = f"; then it was {life.tape.end.ended}" if life.tape.end is not None and life.tape.end.ended else ""
@@ -183,13 +183,6 @@ def _missing(tape: ReadTape) -> str:
     if tape.end is None or not tape.end.left_out:
         return ""
     return f"; inputs after these that are not on the tape (limits.tape or --tape-budget): {tape.end.left_out}"
-
-
-def serving_line(life: TapeLife, played: int, url: str) -> str:
-    """Return a line with the address of the sandbox that continues."""
-    name = life.tape.head.sandbox
-    where = url if name == "default" else f"{url}/s/{name}"
-    return f"{life} continues after {_of(played, len(life.tape.entries))} at {where}"
 
 
 def difference_lines(life: TapeLife, found: Difference) -> str:
@@ -212,7 +205,7 @@ def _text(side: Any) -> str:
     return side.decode("utf-8", "backslashreplace") if isinstance(side, bytes) else str(side)
 
 
-def _of(played: int, total: int) -> str:
+def entries_of(played: int, total: int) -> str:
     entries = "entry" if total == 1 else "entries"
     return f"{played} {entries}" if played == total else f"{played} of {total} entries"
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import click
 
 from reseller_sim.exchange import TlsFailed, Trust, Unanswered, exchange
-from reseller_sim.formats import shown_time
+from reseller_sim.formats import is_url, shown_time
 from simulator.cli.control import Event, Stream
 from simulator.cli.flags import json_flag, own_option, watching_flags
 from simulator.cli.output import is_coloured, printable_json
@@ -35,12 +35,7 @@ _LABELS: Final = {"entry": "wallet", "notification": "e-mail", "action": "sandbo
 
 def _http_url(text: str) -> str:
     """Return a URL with a host, of http or https."""
-    try:
-        parts = urlsplit(text)
-        is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_usable = False
-    if not is_usable:
+    if not is_url(text.partition("?")[0]):
         raise ValueError(f"{text!r} is not an http or https URL such as http://localhost:3000")
     return text
 

@@ -79,7 +79,7 @@ def _dangling(pair_: Pair) -> None:
         (_huge, "key.pem: has more than 1048576 bytes"),
         (_pipe, "key.pem: is not a regular file"),
         (_folder, "cert.pem: is not a regular file"),
-        (_dangling, "cert.pem: cannot be read (No such file or directory)"),
+        (_dangling, "cert.pem: cannot be read: No such file or directory"),
     ],
 )
 def test_a_pair_that_cannot_be_used_says_why(tmp_path: Path, spoil: Callable[[Pair], None], why: str) -> None:

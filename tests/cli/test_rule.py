@@ -35,7 +35,7 @@ def test_a_release_that_is_not_possible_is_wrong_usage(asking: Asking, words: tu
 
 def test_a_release_of_an_empty_name_lists_the_held_items(asking: Asking) -> None:
     assert asking.verb("hold", "release", "topup").stdout == (
-        "topup: 0 released, 0 held; held under other names: none\n"
+        "topup: 0 released, 0 held; `reseller-sim hold list` lists what is held\n"
     )
     asking.json("rule", "add", "faults", "{when: {path: /v2/topup}, then: {hold: topup}}")
     sandbox = Simulator(asking.url).open(asking.sandbox)
@@ -43,7 +43,7 @@ def test_a_release_of_an_empty_name_lists_the_held_items(asking: Asking) -> None
         threads.submit(sandbox.call, "POST", "/v2/topup", _payment("a"))
         held.wait(1)
         assert asking.verb("hold", "release", "topop").stdout == (
-            "topop: 0 released, 0 held; held under other names: 1 topup\n"
+            "topop: 0 released, 0 held; `reseller-sim hold list` lists what is held\n"
         )
 
 

@@ -266,7 +266,7 @@ def test_a_bad_flag_is_wrong_usage(flags: tuple[str, ...], hint: str) -> None:
         (("--control-tokens", "/dev/null"), "/dev/null: is not a regular file"),
         (("--control-tokens", "empty"), "empty: has no tokens"),
         (("--control-tokens", "bad"), "bad: line 2: write NAME read|full TOKEN"),
-        (("--tls-cert", "no-such-file", "--tls-key", "empty"), "no-such-file: cannot be read (No such file"),
+        (("--tls-cert", "no-such-file", "--tls-key", "empty"), "no-such-file: cannot be read: No such file"),
         (("--tls-cert", "empty", "--tls-key", "empty"), "empty: has no line -----BEGIN CERTIFICATE-----"),
     ],
 )

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import click
@@ -17,7 +16,7 @@ from simulator.cli.usage import CannotStart, notify, title
 from simulator.shortened import whole_line
 
 NOT_RUN = "not_run"
-"""The code of a case that says why nothing was examined."""
+"""The code of a case whose message says why nothing was examined."""
 
 UNWRITABLE = 3
 UNFINISHED = "the run has not ended"
@@ -39,11 +38,6 @@ class ReportCase:
     column: int = 0
     skipped: str = ""
     duration_s: float = 0.0
-
-    @property
-    def is_error(self) -> bool:
-        """Return whether nothing was examined. `message` then says why."""
-        return self.code == NOT_RUN
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +72,6 @@ class Reports:
     junit: Path | None
     json_file: Path | None
     format: str
-
-    @property
-    def is_text(self) -> bool:
-        """Return whether people read the result."""
-        return self.format == "text"
 
     def begin(self) -> None:
         """Mark the files as unfinished, so that they cannot show the result of an earlier run. Raises `CannotStart` for
@@ -158,14 +147,12 @@ def report_flags(function: Decorated) -> Decorated:
 def as_json(suites: Sequence[Suite], run: RunFacts | None = None) -> bytes:
     """`{title, ok, version, suites: [{name, ok, cases: [{name, ok, message, details, code, file, line, column,
     skipped}]}]}`, with all members of `RunFacts` after `ok` when there was one."""
-    rows = [{"name": suite.name, "ok": suite.ok, "cases": list(map(_members, suite.cases))} for suite in suites]
+    rows: list[dict[str, Any]] = [{"name": suite.name, "ok": suite.ok} | asdict(suite) for suite in suites]
+    for case in (case for row in rows for case in row["cases"]):
+        del case["duration_s"]  # measured for JUnit alone
     facts = asdict(run) if run else {"version": __version__}
     whole = {"title": title(), "ok": all(suite.ok for suite in suites), **facts, "suites": rows}
     return (printable_json(json.dumps(whole, indent=2)) + "\n").encode()
-
-
-def _members(case: ReportCase) -> dict[str, Any]:
-    return {name: value for name, value in asdict(case).items() if name != "duration_s"}  # measured for JUnit alone
 
 
 def annotations(suites: Sequence[Suite]) -> Iterator[str]:
@@ -206,7 +193,7 @@ def junit(suites: Sequence[Suite], run: RunFacts | None = None) -> bytes:
 
 def _counts(name: str, suites: Sequence[Suite]) -> dict[str, str]:
     cases = [case for suite in suites for case in suite.cases]
-    errors = sum(case.is_error for case in cases)
+    errors = sum(case.code == NOT_RUN for case in cases)
     return {
         "name": whole_line(name),
         "tests": str(len(cases)),
@@ -225,6 +212,6 @@ def _add(part: ET.Element, suite: Suite, case: ReportCase) -> None:
     if case.skipped:
         ET.SubElement(element, "skipped", {"message": whole_line(case.skipped)})
     if not case.ok:
-        kind = "error" if case.is_error else "failure"
+        kind = "error" if case.code == NOT_RUN else "failure"
         failure = ET.SubElement(element, kind, {"message": whole_line(case.message), "type": whole_line(case.code)})
         failure.text = printable("\n".join((case.message, *case.details)))

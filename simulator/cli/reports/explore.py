@@ -34,44 +34,40 @@ REPEATED = {"host": LOOPBACK, "port": 0} | dict.fromkeys(
 """The fields of `ServerFlags` that no scenario file has, with their defaults."""
 
 
-class Screen:
-    """Prints progress to stderr, and findings to stdout."""
+def show_baseline(baseline: RunOutcome, workers: int) -> None:
+    """Print the counts of the baseline."""
+    seen = baseline.seen
+    counts = (
+        _many(sum(seen.exchanges.values()), "request"),
+        _many(len(seen.payments), "payment"),
+        _many(sum(len(one.callbacks) for one in seen.payments), "callback"),
+    )
+    took = f"baseline: exit 0 in {baseline.duration_s:.1f} s"
+    echo(f"{took}; {', '.join(counts)}; {_many(workers, 'worker')}")
 
-    def __init__(self) -> None:
-        self._shown_s = time.monotonic()
-        self._runs = 0
 
-    def begin(self, baseline: RunOutcome, workers: int) -> None:
-        """Show the counts of the baseline."""
-        seen = baseline.seen
-        counts = (
-            _many(sum(seen.exchanges.values()), "request"),
-            _many(len(seen.payments), "payment"),
-            _many(sum(len(one.callbacks) for one in seen.payments), "callback"),
-        )
-        took = f"baseline: exit 0 in {baseline.duration_s:.1f} s"
-        echo(f"{took}; {', '.join(counts)}; {_many(workers, 'worker')}")
+def watching(campaign: Campaign) -> Callable[[Trial, RunVerdict], None]:
+    """Return the function that prints to stderr, now and then, how far a campaign is."""
+    shown_s, runs = time.monotonic(), 0
 
-    def watching(self, campaign: Campaign) -> Callable[[Trial, RunVerdict], None]:
-        """Shows how far a campaign is, now and then."""
+    def show(trial: Trial, verdict: RunVerdict) -> None:
+        nonlocal shown_s, runs
+        runs += 1
+        if time.monotonic() - shown_s >= EVERY_S:
+            shown_s = time.monotonic()
+            notify(_progress(campaign.report, runs))
 
-        def show(trial: Trial, verdict: RunVerdict) -> None:
-            self._runs += 1
-            now = time.monotonic()
-            if now - self._shown_s >= EVERY_S:
-                self._shown_s = now
-                notify(_progress(campaign.report, self._runs))
+    return show
 
-        return show
 
-    def failed(self, failure: FaultFinding | Once) -> None:
-        """Show a new finding, or what failed once and not again."""
-        if isinstance(failure, FaultFinding):
-            lines = [f"FOUND {failure.text}", *failure.lines, failure.command_line]
-        else:
-            replay = [f"reseller-sim replay {shlex.quote(str(failure.path))} --serve"] if failure.path else []
-            lines = [f"no finding: {failure.text}", *replay]
-        echo("\n      ".join(map(whole_line, lines)))
+def show_failure(failure: FaultFinding | Once) -> None:
+    """Print a new finding, or what failed once and not again."""
+    if isinstance(failure, FaultFinding):
+        lines = [f"FOUND {failure.text}", *failure.lines, failure.command_line]
+    else:
+        replay = [f"reseller-sim replay {shlex.quote(str(failure.path))} --serve"] if failure.path else []
+        lines = [f"no finding: {failure.text}", *replay]
+    echo("\n      ".join(map(whole_line, lines)))
 
 
 def result(report: ExplorationReport) -> Iterator[str]:

@@ -189,7 +189,7 @@ class Judge:
         nothing_audited = self._verdicts.nothing_audited if self._audits else []
         suites = self._verdicts.suites(sandboxes.secrets) + nothing_audited
         is_written = self._write_reports(suites, RunFacts(status, self._scenario, self._seed, self._began))
-        if self._reports.is_text:
+        if self._reports.format == "text":
             _print(suites)
         if self._audits and not nothing_audited:
             notify(f"audit: {self._verdicts.audit}")

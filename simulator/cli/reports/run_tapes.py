@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Final
 
+from simulator.cli.reports.cases import unwritable
 from simulator.cli.usage import CannotStart, notify
 from simulator.persistence.replay.player import RequestReplay
 from simulator.persistence.replay.tape_redaction import CannotMask, lines_without_secrets
@@ -36,7 +37,7 @@ class RunTapes:
                 self._path.touch(SECRET_MODE)  # keeps the mode of an existing file
             self._file = self._path.open("wb")
         except OSError as error:
-            raise CannotStart(self._unwritable(error)) from None
+            raise CannotStart(unwritable(self._path, error)) from None
 
     def not_run(self) -> None:
         """Empty the file if it can be written, since this run cannot start and the file may have an earlier result."""
@@ -57,7 +58,7 @@ class RunTapes:
             text = "it is not in the file, --tape-secrets writes it with its secrets"
             self.left_out.append(f"{life.id}: {error}; {text}")
         except OSError as error:
-            self._error = self._unwritable(error)
+            self._error = unwritable(self._path, error)
 
     def end(self) -> bool:
         """Close the file, and print what it lacks. Return whether it could be written."""
@@ -69,6 +70,3 @@ class RunTapes:
         if self._error:
             notify(self._error)
         return not self._error
-
-    def _unwritable(self, error: OSError) -> str:
-        return f"the tape {self._path} cannot be written: {error.strerror}"
