@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from simulator.cli.usage import CannotStart
+from simulator.domain.model.instants import instant
 from simulator.whole_files import CannotRead, content_of
 
 _CERTIFICATE: Final = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
@@ -45,7 +46,7 @@ def expiry_of(certificate: Path) -> datetime:
         encoded = [ssl.PEM_cert_to_DER_cert(one.decode()) for one in _CERTIFICATE.findall(_content(certificate))]
         # Years up to 2049 have two digits.
         times = [f"20{found[1].decode()}"[-14:] for found in map(_VALIDITY.search, encoded) if found]
-        ends = [datetime.strptime(f"{text}+0000", "%Y%m%d%H%M%S%z") for text in times]
+        ends = [instant(f"{text[:8]}T{text[8:]}Z") for text in times]
     except ValueError as error:
         raise CannotStart(f"{certificate}: cannot be read as PEM ({error})") from None
     if not encoded or len(ends) < len(encoded):

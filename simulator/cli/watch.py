@@ -25,11 +25,6 @@ OF_CONNECTIONS = frozenset({"host", "content-length", "connection", "transfer-en
 WHY_MISSING: Final = "of any kind and refid, they came faster than they were read, or were deleted"
 FIELD_CHARS_MAX: Final = 300
 _KIND_CHARS: Final = 7
-_COLOURS: Final = dict.fromkeys(("Succesful", "delivered", "success"), "green") | dict.fromkeys(
-    ("Failed", "Refund", "failed"), "red"
-)
-"""The colours of final statuses, of payments and of deliveries; others are yellow."""
-
 _LABELS: Final = {"entry": "wallet", "notification": "e-mail", "action": "sandbox"}
 
 
@@ -240,4 +235,7 @@ def _named(name: str, value: str) -> str:
 
 
 def _colour(status: str) -> str:
-    return _COLOURS.get(status, "yellow")
+    """Return the colour of a status of a payment or of a delivery."""
+    if status.lower().startswith(("succes", "delivered")):
+        return "green"
+    return "red" if status in ("Failed", "Refund", "failed") else "yellow"

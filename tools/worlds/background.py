@@ -20,7 +20,7 @@ class LoopWorker:
         self.waiting = 0
 
     def submit(self, work: Callable[[], Any]) -> "Future[Any]":
-        """Schedule a call of `work`, like `background._Worker`."""
+        """Schedule a call of `work`, like `background.Worker`."""
         done: Future[Any] = Future()
         self.waiting += 1
         self._loop.call_later(self._delay_s(), self._do, work, done)
