@@ -66,7 +66,7 @@ class Store:
         self._failure: StoreError | None = None
         self._given_up: StoreError | None = None
         self._is_closed = False
-        self._has_garbage = True  # until a sweep finds none
+        self.is_swept = False  # True when a commit has found no garbage; each removes a little, even an empty one
         self._connections: list[sqlite3.Connection] = []
         make_folder(self.folder)
         self._ownership = Ownership(self.folder)
@@ -88,11 +88,6 @@ class Store:
     def failure(self) -> StoreError | None:
         """Return the error that ended all commits, if any."""
         return self._given_up or self._failure
-
-    @property
-    def is_swept(self) -> bool:
-        """Return whether all garbage is removed. Each commit removes a little, even an empty commit."""
-        return self._db.execute("SELECT 1 FROM garbage WHERE is_due LIMIT 1").fetchone() is None
 
     def request_commit(self, done: Done) -> None:
         """Commit everything queued so far, and call `done` with the error, or None when it is durable: under `process`
@@ -206,15 +201,15 @@ class Store:
             self._db.execute("BEGIN IMMEDIATE")
             for statement, rows in groupby(batch, itemgetter(0)):
                 self._db.executemany(statement, [values for _, values in rows])
-                self._has_garbage |= "garbage" in statement
-            if self._has_garbage:
+                self.is_swept &= "garbage" not in statement
+            if not self.is_swept:
                 self._sweep()
 
     def _sweep(self) -> None:
         """Remove some garbage rows."""
         row = self._db.execute("SELECT kind, first, last FROM garbage WHERE is_due LIMIT 1").fetchone()
         if row is None:
-            self._has_garbage = False
+            self.is_swept = True
         else:
             kind, first, last = row
             rows = f"SELECT id FROM {kind} WHERE id BETWEEN ? AND ? LIMIT ?"
