@@ -115,7 +115,7 @@ class Courier:
             now, timeout_s = clock.at(wall), self.timeout_s(job, clock)
             request = self.attempt(send, wall)
             self.sent.add(send, request)
-            self._note(AttemptSent(now, wall, job.id, number, request))
+            self._note(AttemptSent(now, wall, job.id, number, outbound.without_body(job, request)))
             began = perf_counter()
             if is_to_inbox:
                 result = await _replied(self.into_inbox(job.url, request, now, wall), clock, timeout_s)

@@ -2,10 +2,14 @@
 
 from datetime import datetime
 from functools import lru_cache
+from typing import ClassVar
 from urllib.parse import quote, urlsplit, urlunsplit
 
+import msgspec
+
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.delivery_attempts import OutgoingRequest
+from simulator.domain.model.delivery_attempts import Job, OutgoingRequest
+from simulator.domain.model.transactions import PaymentResult, Transaction
 from simulator.domain.model.webhooks import Delivery, Event, Signature
 from simulator.wire import payments, webhook_bodies
 from simulator.wire.money import encode, number
@@ -31,6 +35,30 @@ def webhook(job: Delivery, scheme: Signature, at: datetime, source_address: str)
     signature = signed(scheme, job.webhook.secret, job.event.id, at, body)
     headers = (*_common_headers(source_address), *signature)
     return OutgoingRequest(webhook_bodies.METHOD, job.url, headers, body)
+
+
+class CallbackRequest(msgspec.Struct, frozen=True, gc=False):
+    """The request of a POST callback. Its body is rendered when it is read, from values that do not change: the tape
+    keeps many."""
+
+    url: str
+    headers: tuple[tuple[str, str], ...]
+    transaction: Transaction
+    result: PaymentResult
+    method: ClassVar[str] = "POST"
+    verifies: ClassVar[bool] = True
+
+    @property
+    def body(self) -> bytes:
+        """Return the body as it was sent."""
+        return encode(payments.callback(self.transaction, self.result))
+
+
+def without_body(job: Job, request: OutgoingRequest) -> OutgoingRequest | CallbackRequest:
+    """Return the request of an attempt in the form that takes least memory."""
+    if isinstance(job, Callback) and request.body is not None:
+        return CallbackRequest(request.url, request.headers, job.transaction, job.result)
+    return request
 
 
 @lru_cache(maxsize=64)

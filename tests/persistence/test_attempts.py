@@ -13,6 +13,7 @@ from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
 from simulator.http_client.sender import HttpSender
 from simulator.persistence.tape.entries import AttemptSent
+from simulator.wire.outbound import CallbackRequest
 from tests.support.client import Client
 from tests.support.data_folders import DEFAULT, killed, saving_of, serving
 from tests.support.replaying import assert_replays
@@ -166,6 +167,20 @@ def test_an_attempt_is_on_the_tape_once_it_is_its_turn_at_the_receiver(
         assert len(client.live.core.state.in_flight) == 10
         assert len(sent) == len(receiver.received) == 3
         assert_replays(client.app)
+
+
+def test_the_tape_renders_the_body_of_a_callback_as_it_was_sent_in_place_of_a_copy(
+    deliver_by: Callable[[Receiver], None], tmp_path: Path
+) -> None:
+    deliver_by(receiver := Receiver(3, *[AttemptResult(AttemptEnd.ANSWERED, 200)] * 10))
+    with serving(tmp_path / "data", CALLED, Wall()) as client:
+        pay_many(client, 10)
+        sent = [entry.request for entry in client.live.tape if isinstance(entry, AttemptSent)]
+        assert {type(one) for one in sent} == {CallbackRequest}
+        assert [(one.method, one.url, one.headers, one.body, one.verifies) for one in sent] == [
+            (one.method, one.url, one.headers, one.body, one.verifies) for one in receiver.received
+        ]
+        assert len(sent) == 10
 
 
 def test_an_attempt_that_waits_for_its_turn_is_no_attempt_yet_where_attempts_are_shown(

@@ -47,6 +47,7 @@ from simulator.runtime.traces import trace_from
 from simulator.scenario.build import ScenarioCompiler
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.sections.scripted_answers import build_inbox
+from simulator.wire.outbound import without_body
 
 Answering = Coroutine[Any, Any, Any]
 RequestReplay = Callable[..., Answering]
@@ -256,7 +257,7 @@ class Player:
         send = live.core.state.in_flight[entry.job]
         request = live.courier.attempt(send, entry.wall)
         live.courier.sent.add(send, request)
-        live.tape.add(msgspec.structs.replace(entry, request=request))
+        live.tape.add(msgspec.structs.replace(entry, request=without_body(send.job, request)))
         if send.job.url.startswith(INBOX_SCHEME):
             live.courier.into_inbox(send.job.url, request, entry.now, entry.wall)
         return of_attempts(self.place, entry, request)

@@ -17,6 +17,7 @@ import msgspec
 
 from simulator.domain.commands import Command
 from simulator.domain.model.delivery_attempts import OutgoingRequest
+from simulator.wire.outbound import CallbackRequest
 
 Time = Annotated[datetime, msgspec.Meta(tz=True)]
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class AttemptSent(msgspec.Struct, frozen=True, gc=False):
     wall: datetime
     job: str
     attempt: int
-    request: OutgoingRequest
+    request: OutgoingRequest | CallbackRequest
 
 
 class ClockSet(Line, frozen=True, gc=False, tag="clock"):
