@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import datetime
-from functools import lru_cache
 from time import perf_counter
 from typing import Protocol
 
@@ -224,12 +223,4 @@ async def _replied(reply: InboxReply | AttemptResult, clock: Clock, timeout_s: f
         return AttemptResult(AttemptEnd.TIMEOUT, error=f"no answer within {timeout_s:g} s")
     if reply.disconnect:
         return AttemptResult(AttemptEnd.CONNECTION, error="the connection was closed before an answer came")
-    if not reply.body and not reply.headers:
-        return _answered_without_body(reply.status)
     return AttemptResult(AttemptEnd.ANSWERED, reply.status, reply.body, headers=reply.headers)
-
-
-@lru_cache(maxsize=64)
-def _answered_without_body(status: int) -> AttemptResult:
-    """Return the result of an attempt, shared by all attempts with this status: the tape keeps many."""
-    return AttemptResult(AttemptEnd.ANSWERED, status)
