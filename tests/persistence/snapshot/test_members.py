@@ -34,7 +34,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
             "waiting": WAITERS, "driver": "it has what runs; there is no snapshot during an advance",
             "is_closed": "such a sandbox has no snapshot", "is_deleted": "such a sandbox has no snapshot",
             "new_events": "empty between two inputs",
-            "own_secrets": DERIVED, "marks": "places on the tape, which the caller has",
+            "own_secrets": DERIVED, "_mask": DERIVED, "marks": "places on the tape, which the caller has",
             "life_journal": "the same as `journal`", "life_tape": "the same as `tape`", "_agenda": "the state's",
         },
     ),
