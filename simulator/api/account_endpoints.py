@@ -142,7 +142,7 @@ def transactions(call: ApiCall) -> Reply:
     limit, too_large = page_size(call, "limit", PAGE_MAX, "history-limit")
     problems |= too_large
     product = call.fields.get("product", "")
-    is_unknown = bool(product) and not _is_known(call, product)
+    is_unknown = bool(product) and product not in state.catalog.products and product not in records.products()
     note_problems(call, problems)
     if is_unknown:
         note(call, no_product(call, product))
@@ -189,10 +189,6 @@ def _local_number(number: str) -> str:
     """Return the digits of a number without the country code of Malaysia and the zero before it."""
     digits = "".join(filter(str.isdecimal, number))
     return digits.removeprefix("60").lstrip("0")
-
-
-def _is_known(call: ApiCall, product: str) -> bool:
-    return product in call.sandbox.core.state.catalog.products or product in call.owner.history.products()
 
 
 def _record(call: ApiCall, one: Transaction) -> dict[str, str | None]:

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from simulator.api.call import ApiCall, Reply
-from simulator.api.paging import BadCursor, PageEnd, decode_cursor, encode_cursor, note_filters
+from simulator.api.paging import BadParameter, PageEnd, decode_cursor, encode_cursor, note_filters
 from simulator.api.refusals import invalid_parameters, no_delivery, note, note_some, refuse_parameters
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.model.instants import instant, iso_day
@@ -30,9 +30,7 @@ def list_all(call: ApiCall) -> Reply:
             place = _resume(call, cursor, filters)
             before, filters = place.n, place.filters
         begin, end = _moment(filters, "from"), _moment(filters, "to")
-    except BadCursor as bad:
-        return invalid_parameters(call, {"cursor": [str(bad)]})
-    except _BadTime as bad:
+    except BadParameter as bad:
         return invalid_parameters(call, {bad.name: [str(bad)]})
     if begin is not None and end is not None and begin > end:
         note(call, "from is later than to, so no delivery matches")
@@ -122,19 +120,22 @@ def _unknown() -> Reply:
 
 
 def _resume(call: ApiCall, cursor: str, filters: dict[str, str]) -> PageEnd:
-    """Return the end of the previous page. Raise `BadCursor` when it is gone or its filters differ."""
+    """Return the end of the previous page. Raise `BadParameter` when it is gone or its filters differ."""
     place = decode_cursor(call, cursor)
     last = call.sandbox.core.state.deliveries.numbered(place.n)
     if last is None or last.id != place.job:
-        raise BadCursor("leads to deliveries that were evicted from the log; start again without a cursor")
+        raise BadParameter("cursor", "leads to deliveries that were evicted from the log; start again without a cursor")
     if differing := [name for name in filters if _normalized(filters, name) != _normalized(place.filters, name)]:
         text = ", ".join(differing)
-        raise BadCursor(f"belongs to another {text}; omit the filters, or start again without the cursor")
+        raise BadParameter("cursor", f"belongs to another {text}; omit the filters, or start again without the cursor")
     return place
 
 
 def _normalized(filters: dict[str, str], name: str) -> str | datetime | None:
-    """Return the value of a filter, the same for every notation; its default when it is omitted. Raise `_BadTime`."""
+    """Return the value of a filter, the same for every notation; its default when it is omitted.
+
+    Raise `BadParameter`.
+    """
     if name in ("from", "to"):
         return _moment(filters, name)
     return filters.get(name, DEFAULTS[name])
@@ -163,10 +164,7 @@ def _to_milliseconds(at: datetime) -> datetime:
     return at.replace(microsecond=at.microsecond // 1000 * 1000)
 
 
-class _BadTime(ValueError):
-    def __init__(self, name: str) -> None:
-        super().__init__("must be an ISO 8601 date or date-time such as 2026-11-21 or 2026-11-21T04:00:00Z")
-        self.name = name
+_NO_TIME = "must be an ISO 8601 date or date-time such as 2026-11-21 or 2026-11-21T04:00:00Z"
 
 
 def _moment(filters: dict[str, str], name: str) -> datetime | None:
@@ -185,4 +183,4 @@ def _moment(filters: dict[str, str], name: str) -> datetime | None:
     try:
         return instant(_UNESCAPED_PLUS.sub(r"\1+\2", text), UTC)
     except ValueError:
-        raise _BadTime(name) from None
+        raise BadParameter(name, _NO_TIME) from None

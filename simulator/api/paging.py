@@ -80,8 +80,12 @@ TAG_BYTES = 16
 _FOREIGN = "is not a cursor of this list; send it exactly as the previous page returned it"
 
 
-class BadCursor(ValueError):
-    """The error of a cursor that does not belong to this list, with the reason."""
+class BadParameter(ValueError):
+    """The error of the parameter `name`, with the reason."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(reason)
+        self.name = name
 
 
 class PageEnd(NamedTuple):
@@ -99,14 +103,14 @@ def encode_cursor(call: ApiCall, place: PageEnd) -> str:
 
 
 def decode_cursor(call: ApiCall, cursor: str) -> PageEnd:
-    """Decode and verify a cursor. Raise `BadCursor`."""
+    """Decode and verify a cursor. Raise `BadParameter`."""
     try:
         whole = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
     except (Base64Error, ValueError):
-        raise BadCursor(_FOREIGN) from None
+        raise BadParameter("cursor", _FOREIGN) from None
     tag, text = whole[:TAG_BYTES], whole[TAG_BYTES:]
     if not hmac.compare_digest(tag, _tag(call, text)):
-        raise BadCursor(_FOREIGN)
+        raise BadParameter("cursor", _FOREIGN)
     try:
         return PageEnd(*decode_any(text))
     except BadJson as bad:

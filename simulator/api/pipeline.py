@@ -35,7 +35,6 @@ from simulator.api.suspension import await_body, await_fault, store_unread_body
 from simulator.api.validation import check_fields, note_ignored_members
 from simulator.domain.commands import CountRequest
 from simulator.domain.model.domain_events import StatusChange
-from simulator.domain.model.fault_kinds import FaultThen
 from simulator.persistence.tape.entries import RequestShown
 from simulator.runtime.journal import Exchange, decode_rule_names, packed, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -239,11 +238,10 @@ def check_input(call: ApiCall) -> Reply | None:
     if call.fault is not None or not (call.exchange.selected_rule or book.rules or book.is_magic(account)):
         return None
     choose_fault(call)
-    return None if call.fault is None else _refuse_by_fault(call, call.fault.rule.then)
-
-
-def _refuse_by_fault(call: ApiCall, effects: FaultThen) -> Reply | None:
-    return refuse_late(effects, call, call.endpoint) or (NO_REPLY if effects.prevents_execution else None)
+    if call.fault is None:
+        return None
+    effects = call.fault.rule.then
+    return refuse_late(effects, call, endpoint) or (NO_REPLY if effects.prevents_execution else None)
 
 
 def execute(call: ApiCall) -> Reply:
