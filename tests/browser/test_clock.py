@@ -83,7 +83,7 @@ def test_buttons_advance_to_the_next_item_and_until_nothing_is_due(page: Console
 def test_each_due_item_is_listed_with_its_link_and_can_be_advanced_to(page: Console) -> None:
     trxids = [page.pay(f"order-{number}") for number in range(60)]
     shown = page.open()
-    shown.get_by_text("59 others after it").wait_for()
+    shown.get_by_text("59 more").wait_for()
     shown.keyboard.press("t")
     shown.wait_for_url("**clock=due")
     shown.get_by_text("The next 50 of 60 due items").wait_for()

@@ -79,6 +79,17 @@ def test_a_question_mark_lists_the_keys_that_work(page: Console) -> None:
     dialog.wait_for(state="hidden")
 
 
+def test_the_keys_fit_a_usual_window_and_those_that_do_the_same_stand_on_a_line(page: Console) -> None:
+    shown = page.open()
+    page.row("created").wait_for()
+    shown.keyboard.press("?")
+    dialog = shown.get_by_role("dialog", name="Keys")
+    dialog.get_by_text("next row", exact=True).wait_for()
+    assert dialog.get_by_text("next row", exact=True).count() == 1
+    assert dialog.evaluate("one => one.scrollHeight <= one.clientHeight")
+    shown.keyboard.press("Escape")
+
+
 @pytest.mark.parametrize("view", ["live", "payments"])
 def test_the_keys_open_at_their_top_however_small_the_window(page: Console, view: str) -> None:
     shown = page.open(view)
@@ -160,6 +171,88 @@ def test_thousands_of_entries_are_painted_at_once(page: Console) -> None:
     shown.get_by_label("Filter").fill("refid:order-0")
     shown.get_by_text("3 of 10,0").wait_for()
     assert page.row("POST /v2/topup").count() == 1
+
+
+@pytest.mark.parametrize("view", ["live?at=3", "inbox?at=1", "webhooks"])
+def test_beside_an_open_row_no_column_is_cut_and_the_row_stays_marked_under_the_pointer(
+    page: Console, view: str
+) -> None:
+    page.pay("order-7")
+    page.call("PUT", "/v2/balance-webhook", {"url": "inbox:events"})
+    page.mine("POST", "resellers/RS001/deposits", {"amount": "5.00"})
+    page.mine("POST", "clock/advance", {"until": "idle"})
+    shown = page.open(view)
+    page.row("").first.locator(".state").click()
+    close = shown.get_by_role("button", name="Close the details")
+    close.wait_for()
+    heads = shown.locator("sim-list .head > *:visible")
+    assert heads.evaluate_all("all => all.filter(one => one.scrollWidth > one.clientWidth)") == []
+    assert shown.locator("sim-list .scroller").evaluate("one => one.scrollWidth <= one.clientWidth")
+    row = shown.locator("sim-list .row[aria-selected=true]")
+    row.hover()
+    pointed = row.evaluate("one => getComputedStyle(one).backgroundColor")
+    shown.mouse.move(0, 0)
+    assert row.evaluate("one => getComputedStyle(one).backgroundColor") == pointed
+
+
+@pytest.mark.parametrize("view", ["live?at=3", "inbox?at=1", "webhooks", "catalog/FP?q=FP"])
+def test_on_a_phone_a_button_closes_what_is_open(page: Console, view: str) -> None:
+    page.pay("order-7")
+    page.call("PUT", "/v2/balance-webhook", {"url": "inbox:events"})
+    page.mine("POST", "resellers/RS001/deposits", {"amount": "5.00"})
+    page.mine("POST", "clock/advance", {"until": "idle"})
+    page.page.set_viewport_size({"width": 390, "height": 844})
+    shown = page.open(view)
+    page.row("").first.locator("span").first.click()
+    close = shown.get_by_role("button", name="Close the details")
+    close.click()
+    close.wait_for(state="hidden")
+    assert ("q=FP" in shown.url) == ("q=FP" in view)  # the filter is kept
+    page.page.set_viewport_size({"width": 1280, "height": 720})
+
+
+def test_on_a_phone_the_numbers_of_cards_have_names_and_no_card_is_too_full(page: Console) -> None:
+    page.pay("a-refid-of-fifty-characters-which-is-the-longest-1")
+    page.page.set_viewport_size({"width": 390, "height": 844})
+    for view, names in {
+        "payments": ["amount MYR", "cost MYR"],
+        "wallet/ledger": ["amount, MYR", "balance, MYR"],
+    }.items():
+        page.open(view)
+        row = page.row("a-refid-of")
+        row.wait_for()
+        numbers = row.locator(".number")
+        found = numbers.evaluate_all("all => all.map(one => getComputedStyle(one, '::before').content)")
+        assert [name in text for name, text in zip(names, found, strict=True)] == [True, True], found
+        assert row.evaluate("one => one.scrollHeight <= one.clientHeight && one.scrollWidth <= one.clientWidth")
+    page.page.set_viewport_size({"width": 1280, "height": 720})
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_buttons_of_a_story_stand_side_by_side(page: Console, width: int) -> None:
+    trxid = page.pay("a-refid-of-fifty-characters-which-is-the-longest-1")
+    page.page.set_viewport_size({"width": width, "height": 720})
+    shown = page.open(f"payments/{trxid}")
+    tops = []
+    for name in ("copy refid", "send callback"):
+        shown.get_by_role("button", name=name).wait_for()
+        tops.append(shown.get_by_role("button", name=name).evaluate("one => one.getBoundingClientRect().top"))
+    assert tops[0] == tops[1]
+    page.page.set_viewport_size({"width": 1280, "height": 720})
+
+
+def test_on_a_phone_the_first_steps_can_be_scrolled_and_the_foot_is_not_wider(page: Console) -> None:
+    page.page.set_viewport_size({"width": 390, "height": 600})
+    shown = page.open()
+    link = shown.get_by_role("link", name="all magic accounts")
+    link.wait_for()
+    shown.keyboard.press("a")
+    foot = shown.locator("sim-action-log")
+    foot.get_by_role("button").first.wait_for()
+    assert foot.evaluate("one => one.scrollWidth <= one.clientWidth")
+    link.click()
+    shown.wait_for_url("**/catalog?show=magic")
+    page.page.set_viewport_size({"width": 1280, "height": 720})
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -57,8 +57,8 @@ export function span(span_ms) {
 	return parts.join(" ");
 }
 
-/** Microseconds as `4 ms`, or `0.2 ms`. @param {number} us */
-export const took = (us) => (us < 10_000 ? `${(us / 1000).toFixed(1)} ms` : `${Math.round(us / 1000)} ms`);
+/** Microseconds as `0.2 ms`, `40 ms`, or `1 min 5 s`. @param {number} us */
+export const took = (us) => (us < 10_000 ? `${(us / 1000).toFixed(1)} ms` : span(us / 1000));
 
 /** `12,031`. @param {number} n */
 export const count = (n) => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ",");

@@ -17,6 +17,10 @@ export const facts = (pairs) =>
 		...pairs.filter(([, value]) => value).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
 	);
 
+/** The button that closes what is open beside or below a list, without a keyboard. @param {() => void} onclick */
+export const closeButton = (onclick) =>
+	h("button", { class: "quiet close", "aria-label": "Close the details", title: "key Escape", onclick }, "✕");
+
 /** @param {...Child} children of less weight */
 export const past = (...children) => h("p", { class: "past" }, ...children);
 

@@ -5,7 +5,7 @@ import { h, put, redraw } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { form } from "../app/form.js";
 import { CURRENCY, change, money } from "../app/format.js";
-import { marked } from "../app/pieces.js";
+import { closeButton, marked } from "../app/pieces.js";
 import { bodyOf, short } from "../app/safe-text.js";
 import { here } from "../app/router.js";
 
@@ -21,6 +21,8 @@ export class CatalogProduct extends SimElement {
 	shown = null;
 	reseller = "";
 	priced = "";
+	/** Closes it; the view sets it. */
+	close = () => {};
 	top = h("div", {});
 	price = h("div", {});
 	whole = h("div", {});
@@ -28,7 +30,7 @@ export class CatalogProduct extends SimElement {
 	start() {
 		this.setAttribute("role", "region");
 		this.setAttribute("aria-label", "Product");
-		put(this, this.top, this.mistake, this.price, this.whole);
+		put(this, closeButton(() => this.close()), this.top, this.mistake, this.price, this.whole);
 	}
 
 	/** @param {any} row of the catalog, null for none @param {string} reseller whose overlay it is, empty for everybody */

@@ -4,9 +4,9 @@ import { get, query } from "../app/api.js";
 import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { dateTime } from "../app/format.js";
-import { facts, marked, past } from "../app/pieces.js";
+import { closeButton, facts, marked, past } from "../app/pieces.js";
 import { bodyOf, headersOf, short } from "../app/safe-text.js";
-import { here, sandboxPath } from "../app/router.js";
+import { here, sandboxPath, setQuery } from "../app/router.js";
 
 /** Whether the signature was verified; callbacks are unsigned. @param {{ ok: boolean | null }} verified @param {string} kind */
 export function verdict({ ok }, kind) {
@@ -21,7 +21,7 @@ export class InboxMessage extends SimElement {
 	whole = h("div", {});
 
 	start() {
-		put(this, this.mistake, this.whole);
+		put(this, closeButton(() => setQuery({ at: "" })), this.mistake, this.whole);
 	}
 
 	/** Read and draw a message of an inbox; 0 clears it. @param {string} name @param {number} n */

@@ -23,7 +23,7 @@ class SimActionLog extends SimElement {
 		put(
 			this,
 			h("span", { class: "past" }, `${shortTime(last.at)} wall clock`),
-			h("span", {}, visible(last.text)),
+			h("span", { class: "said" }, visible(last.text)),
 			button("CLI", last.cli),
 			button("curl", last.curl, "copy as curl"),
 		);

@@ -44,7 +44,7 @@ class SimCatalog extends Reading {
 		columns: COLUMNS,
 		key: (one) => one.code,
 		select: (one) => go(this.place(one.code), true),
-		open: () => this.product.querySelector("button")?.focus(),
+		open: () => /** @type {HTMLElement | null} */ (this.product.querySelector(".switches button"))?.focus(),
 		empty: () => h("p", {}, this.rows ? "No product has this in it." : "…"),
 	});
 	product = h("catalog-product", { hidden: true });
@@ -52,6 +52,7 @@ class SimCatalog extends Reading {
 	magic = h("catalog-magic", { hidden: true });
 
 	start() {
+		this.product.close = () => this.close();
 		this.listen(this.product, "changed", () => this.now());
 		const reseller = h("sim-reseller", { all: "for everybody" });
 		put(
@@ -60,7 +61,10 @@ class SimCatalog extends Reading {
 			this.products,
 			this.magic,
 		);
-		this.keys([{ key: "/", does: "filter", group: "List", run: () => this.box.focus() }]);
+		this.keys([
+			{ key: "/", does: "filter", group: "List", run: () => this.box.focus() },
+			{ key: "Escape", does: "close the product", group: "List", run: () => this.close() },
+		]);
 		this.watch("place", () => this.follow());
 		this.refreshOn((row) => CHANGES.includes(row.event.action));
 		this.follow();
@@ -70,6 +74,13 @@ class SimCatalog extends Reading {
 	place(code) {
 		const { query: now } = place;
 		return here(["catalog", code], { q: now.get("q") ?? "", reseller: now.get("reseller") ?? "" });
+	}
+
+	close() {
+		const active = document.activeElement;
+		if (active instanceof HTMLElement && active.matches("input, select")) return active.blur();
+		if (place.rest[0]) go(this.place(""), true);
+		this.list.focusRow();
 	}
 
 	follow() {

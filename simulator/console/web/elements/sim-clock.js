@@ -3,7 +3,7 @@
 import "./clock-panel.js";
 import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
-import { bothTimes, counted, dateTime, span } from "../app/format.js";
+import { bothTimes, count, counted, dateTime, span } from "../app/format.js";
 import { advance, modeOf, readDue, stopAdvance, what } from "../app/clock-actions.js";
 import { place, setQuery } from "../app/router.js";
 import { sandboxNow, store } from "../app/store.js";
@@ -124,7 +124,7 @@ class SimClock extends SimElement {
 		this.shown.title = bothTimes(now.toISOString(), new Date().toISOString());
 		const { next_due, pending } = store.clock;
 		const left_ms = next_due ? Date.parse(next_due) - now.getTime() : 0;
-		const others = pending > 1 ? `, ${counted(pending - 1, "other")} after it` : "";
+		const others = pending > 1 ? `, ${count(pending - 1)} more` : "";
 		say(this.left, next_due ? `${left_ms > 0 ? `in ${span(left_ms)}` : "now"}${others}` : "nothing is due");
 		if (!this.panel.hidden) this.panel.tick(now);
 	}

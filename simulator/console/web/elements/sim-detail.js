@@ -3,6 +3,7 @@
 import { actionsOf } from "../app/actions.js";
 import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
+import { closeButton } from "../app/pieces.js";
 import { visible } from "../app/safe-text.js";
 import { markOf } from "../app/rows.js";
 import { moreOf } from "../app/row-details.js";
@@ -63,7 +64,6 @@ export class SimDetail extends SimElement {
 		const actions = this.actions().map((one) =>
 			h("button", { title: one.key && `key ${one.key}`, onclick: () => this.perform(one) }, one.name),
 		);
-		const close = { class: "quiet close", "aria-label": "Close the details", title: "key Escape", onclick: this.close };
 		put(
 			this,
 			h(
@@ -72,7 +72,7 @@ export class SimDetail extends SimElement {
 				h("span", { class: "outside" }, visible(row.what.slice(0, 200))),
 				" ",
 				row.state && h("span", { class: "state" }, `${markOf(row)} ${row.state}`),
-				h("button", close, "✕"),
+				closeButton(this.close),
 			),
 			h("div", { class: "actions" }, ...actions),
 			this.mistake,

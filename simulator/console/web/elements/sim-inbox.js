@@ -140,8 +140,9 @@ class SimInbox extends Reading {
 		return h(
 			"div",
 			{},
-			h("p", {}, "Nothing arrived yet. An inbox is a receiver inside the sandbox: a callback or webhook URL of "),
-			h("p", {}, h("code", {}, `inbox:${this.current}`), " leads here, and so does a POST to its address:"),
+			h("p", {}, "Nothing arrived yet. An inbox is a receiver inside the sandbox."),
+			h("p", {}, "Callbacks and webhooks with the URL ", h("code", {}, `inbox:${this.current}`), " arrive here."),
+			h("p", {}, "So does a POST to its address:"),
 			h("pre", {}, `curl -d '{}' ${this.url.textContent}`),
 		);
 	}

@@ -4,6 +4,9 @@ import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { keysNow } from "../app/keys.js";
 
+/** @type {Record<string, string>} */
+const ARROWS = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→" };
+
 class SimKeys extends SimElement {
 	dialog = h("dialog", { "aria-labelledby": "keys-title" });
 
@@ -16,8 +19,11 @@ class SimKeys extends SimElement {
 	open() {
 		const all = keysNow();
 		const sections = [...new Set(all.map((one) => one.group))].map((group) => {
-			const lines = all.filter((one) => one.group === group).flatMap(line);
-			return h("section", {}, h("h3", {}, group), h("dl", {}, ...lines));
+			/** @type {Map<string, string[]>} the keys that do the same stand on a line */
+			const lines = new Map();
+			for (const { does, key } of all.filter((one) => one.group === group))
+				lines.set(does, [...(lines.get(does) ?? []), key]);
+			return h("section", {}, h("h3", {}, group), h("dl", {}, ...[...lines].flatMap(line)));
 		});
 		put(
 			this.dialog,
@@ -31,7 +37,10 @@ class SimKeys extends SimElement {
 	}
 }
 
-/** @param {Key} key */
-const line = ({ key, does }) => [h("dt", {}, ...key.split(" ").map((one) => h("kbd", {}, one))), h("dd", {}, does)];
+/** @param {[does: string, keys: string[]]} line */
+const line = ([does, keys]) => [
+	h("dt", {}, ...keys.flatMap((key) => key.split(" ")).map((one) => h("kbd", {}, ARROWS[one] ?? one))),
+	h("dd", {}, does),
+];
 
 customElements.define("sim-keys", SimKeys);

@@ -178,7 +178,7 @@ export class SimList extends SimElement {
 	row(attributes, role, content) {
 		const cells = this.of.columns.map((column) => {
 			const style = { flex: column.flex ?? (column.width ? `0 0 ${column.width}ch` : "1") };
-			return h("span", { role, class: column.class, style }, content(column));
+			return h("span", { role, class: column.class, style, "data-name": column.name }, content(column));
 		});
 		return h("div", attributes, ...cells);
 	}

@@ -113,7 +113,7 @@ class SimScenarios extends SimElement {
 		};
 		put(
 			this.nav,
-			h("a", { class: "new", href: address("", ["scenarios"], { new: "1" }) }, "+ a new one"),
+			h("a", { class: "new", href: address("", ["scenarios"], { new: "1" }) }, "+ new scenario"),
 			of("folder", "In the folder of --scenarios"),
 			of("bundled", "Bundled"),
 			this.unlisted,

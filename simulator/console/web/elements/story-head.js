@@ -19,11 +19,14 @@ export function headOf(payment, sendCallback) {
 		h("h2", {}, h("a", { href: here(["live"], { q }) }, short(refid, 80))),
 		h("span", { class: "mono" }, short(payment.product), " ", sum(payment.amount), " → ", short(payment.account, 60)),
 		statusOf(payment.status),
-		rule && h("span", {}, "rule: ", h("a", { href: ruleAddress(rule) }, short(rule, 60))),
+		rule && h("span", {}, "rule: ", h("a", { href: ruleAddress(rule) }, short(rule, 100))),
 		h("span", { class: "past mono", title: bothTimes(payment.created) }, trxid),
-		h("span", { class: "gap" }),
-		h("button", { onclick: () => copy(refid, `the refid ${refid}`) }, "copy refid"),
-		h("button", { onclick: sendCallback }, "send callback"),
+		h(
+			"div",
+			{ class: "actions" },
+			h("button", { onclick: () => copy(refid, `the refid ${refid}`) }, "copy refid"),
+			h("button", { onclick: sendCallback }, "send callback"),
+		),
 	);
 }
 

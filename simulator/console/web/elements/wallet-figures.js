@@ -42,12 +42,13 @@ function barFigure({ title, caption = title, tones, bars, teach, columns, items,
 		title,
 		"",
 		bars.length ? [tones && legend(tones), barsOf(caption, bars, width)] : past(teach),
-		h(
-			"details",
-			{ "data-key": `numbers of ${caption}` },
-			h("summary", { "aria-label": `${caption} as a table` }, "as a table"),
-			table(caption, columns, items),
-		),
+		bars.length > 0 &&
+			h(
+				"details",
+				{ "data-key": `numbers of ${caption}` },
+				h("summary", { "aria-label": `${caption} as a table` }, "as a table"),
+				table(caption, columns, items),
+			),
 		more,
 	);
 }

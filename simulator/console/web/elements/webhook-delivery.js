@@ -4,9 +4,9 @@ import { get } from "../app/api.js";
 import { h, once, put, redraw } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { dateTime } from "../app/format.js";
-import { facts, marked } from "../app/pieces.js";
+import { closeButton, facts, marked } from "../app/pieces.js";
 import { bodyOf, short } from "../app/safe-text.js";
-import { go, here, sandboxPath } from "../app/router.js";
+import { go, here, sandboxPath, setQuery } from "../app/router.js";
 import { act } from "../app/action-log.js";
 import { number, table } from "../app/table.js";
 
@@ -21,7 +21,7 @@ export class WebhookDelivery extends SimElement {
 	whole = h("div", {});
 
 	start() {
-		put(this, this.mistake, this.refusal, this.whole);
+		put(this, closeButton(() => setQuery({ at: "" })), this.mistake, this.refusal, this.whole);
 	}
 
 	/** Read and draw a delivery; an empty id clears it. @param {string} job */
