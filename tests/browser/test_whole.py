@@ -195,6 +195,20 @@ def test_beside_an_open_row_no_column_is_cut_and_the_row_stays_marked_under_the_
     assert row.evaluate("one => getComputedStyle(one).backgroundColor") == pointed
 
 
+def test_a_list_is_one_stop_of_tab_and_enter_opens_the_payment_of_its_row(page: Console) -> None:
+    trxid = page.pay("order-7")
+    shown = page.open("live?at=3")
+    close = shown.get_by_role("button", name="Close the details")
+    close.wait_for()
+    shown.locator("sim-list .scroller").focus()
+    shown.keyboard.press("Tab")
+    assert shown.locator("sim-detail :focus").count() == 1
+    page.open("wallet/ledger")
+    page.row("order-7").locator(".type").click()
+    shown.keyboard.press("Enter")
+    shown.wait_for_url(f"**/payments/{trxid}")
+
+
 @pytest.mark.parametrize("view", ["live?at=3", "inbox?at=1", "webhooks", "catalog/FP?q=FP"])
 def test_on_a_phone_a_button_closes_what_is_open(page: Console, view: str) -> None:
     page.pay("order-7")

@@ -169,9 +169,12 @@ export class SimList extends SimElement {
 	rowOf(item, key) {
 		const attributes = { role: "row", id: `row-${key}`, "aria-selected": "false" };
 		const tone = this.of.tone?.(item);
-		return this.row({ class: `row${tone ? ` tone-${tone}` : ""}`, ...attributes }, "gridcell", (column) =>
+		const row = this.row({ class: `row${tone ? ` tone-${tone}` : ""}`, ...attributes }, "gridcell", (column) =>
 			column.cell(item),
 		);
+		// A grid is a single stop of Tab, so that the next one is what is open beside it.
+		for (const link of row.querySelectorAll("a")) link.tabIndex = -1;
+		return row;
 	}
 
 	/** @param {Record<string, string>} attributes @param {string} role of the cells @param {(column: ListColumn) => Child} content */

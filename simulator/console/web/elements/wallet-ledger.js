@@ -8,7 +8,7 @@ import { bothTimes, change, CURRENCY, dateTime, money } from "../app/format.js";
 import { queryChoice, searchBox, showQuery } from "../app/pieces.js";
 import { ofKinds, Reading } from "../app/reading.js";
 import { short, visible } from "../app/safe-text.js";
-import { here, sandboxPath, place } from "../app/router.js";
+import { go, here, sandboxPath, place } from "../app/router.js";
 
 const PAGE = 200;
 const TYPES = ["DEPOSIT", "TRANSACTION", "REFUND", "COMMISSION"];
@@ -48,6 +48,7 @@ class WalletLedger extends Reading {
 		label: "Entries of the wallets, newest first",
 		columns: COLUMNS,
 		key: keyOf,
+		open: (one) => one.trxid && go(here(["payments", one.trxid])),
 		end: () => this.more(),
 		empty: () =>
 			h("p", {}, "No entries. A payment takes from the wallet, a deposit, a refund or a commission adds to it."),
