@@ -11,13 +11,11 @@ from enum import StrEnum
 from functools import reduce
 from operator import or_
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import msgspec
 
 from simulator.domain.commands import Command
-from simulator.domain.model.delivery_attempts import OutgoingRequest
-from simulator.wire.outbound import CallbackRequest
 
 Time = Annotated[datetime, msgspec.Meta(tz=True)]
 if TYPE_CHECKING:
@@ -85,6 +83,22 @@ class CommandApplied(Line, frozen=True, gc=False, tag="command"):
     answer: str = ""
 
 
+class SentRequest(Protocol):
+    """The request of an attempt. Its body may be rendered when it is read."""
+
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def headers(self) -> tuple[tuple[str, str], ...]: ...
+
+    @property
+    def body(self) -> bytes | None: ...
+
+
 class AttemptSent(msgspec.Struct, frozen=True, gc=False):
     """An attempt of a callback or webhook was sent, as this request; to an inbox it was delivered in the same turn."""
 
@@ -92,7 +106,7 @@ class AttemptSent(msgspec.Struct, frozen=True, gc=False):
     wall: datetime
     job: str
     attempt: int
-    request: OutgoingRequest | CallbackRequest
+    request: SentRequest
 
 
 class ClockSet(Line, frozen=True, gc=False, tag="clock"):
