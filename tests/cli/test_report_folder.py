@@ -143,15 +143,34 @@ def test_a_sandbox_is_judged_and_written_beside_the_event_loop(tmp_path: Path) -
     }
 
 
-def test_the_page_leads_only_to_the_sandboxes_of_its_run_and_other_files_stay(tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").write_text("mine")
+def test_only_files_of_an_earlier_report_are_removed(tmp_path: Path) -> None:
     with running() as client:
-        written(client, tmp_path, 2)
+        written(client, tmp_path, 6)
+        for number, name in ((2, "mine.txt"), (3, "payments.json/mine")):
+            place = tmp_path / f"00{number}-default" / name
+            if number == 3:
+                place.parent.unlink()
+            place.parent.mkdir(exist_ok=True)
+            place.write_text("mine")
+        (tmp_path / "elsewhere").mkdir()
+        (tmp_path / "004-default").rename(tmp_path / "elsewhere" / "004-default")
+        (tmp_path / "004-default").symlink_to(tmp_path / "elsewhere" / "004-default")
+        (tmp_path / "005-default").rename(tmp_path / "5-default")
         written(client, tmp_path, 1)
-    assert (tmp_path / "mine.txt").read_text() == "mine"
-    assert (tmp_path / "002-default" / "payments.json").exists()
-    assert "001-default/payments.json" in page(tmp_path)
-    assert "002-default" not in page(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "001-default", "002-default", "003-default", "004-default", "5-default", "elsewhere", "index.html",
+    ]  # fmt: skip
+    assert (tmp_path / "002-default" / "mine.txt").read_text() == "mine"
+    assert (tmp_path / "003-default" / "payments.json" / "mine").read_text() == "mine"
+    assert all(len(list((tmp_path / name).iterdir())) == 6 for name in ("004-default", "5-default"))
+
+
+def test_folders_beside_a_foreign_page_stay(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("<title>mine</title>")
+    (tmp_path / "001-mine").mkdir()
+    (tmp_path / "001-mine" / "payments.json").write_text("mine")
+    begin_folder(tmp_path)
+    assert (tmp_path / "001-mine" / "payments.json").read_text() == "mine"
 
 
 def test_a_file_that_cannot_be_written_is_reported_at_the_end(tmp_path: Path) -> None:

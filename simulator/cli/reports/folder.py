@@ -1,5 +1,7 @@
 """The folder of a run: files about each of its sandboxes, and a page about all of them; and coverage as text."""
 
+import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import groupby, islice
@@ -34,6 +36,7 @@ COLUMNS = {
     "Callbacks": ("at", "refid", "payment_status", "attempt", "status", "error", "state"),
     "Requests": ("n", "at", "method", "path", "status", "rule", "fault", "error", "diagnosis", "trxid"),
 }
+_NAME = re.compile(r"[0-9]{3}-[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 SANDBOXES_MAX = 200
 ROWS_MAX = 200
 """The number of latest rows in a table of the page. The files have all rows."""
@@ -42,13 +45,24 @@ Rows = tuple[Sequence[Mapping[str, Any]], int]  # the visible rows, and the numb
 
 
 def begin_folder(folder: Path, verdict: str = UNFINISHED) -> None:
-    """Create the folder, and write a page with this verdict alone. Files of an earlier report stay, without links.
-    Raises `CannotStart` when it cannot."""
+    """Create the folder, or remove what an earlier report wrote there, and write a page with this verdict alone. Raises
+    `CannotStart` when it cannot."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / INDEX).write_text(_page([], verdict), "utf-8")
+        index = folder / INDEX
+        if index.is_file() and f"<title>{TITLE}</title>" in index.read_text("utf-8", "replace"):
+            for path in filter(_is_of_report, list(folder.iterdir())):
+                shutil.rmtree(path)
+        index.write_text(_page([], verdict), "utf-8")
     except OSError as error:
         raise CannotStart(f"the folder {folder} cannot be written: {error.strerror}") from None
+
+
+def _is_of_report(path: Path) -> bool:
+    """Return whether a folder is named like the folder of a sandbox and has only its files, so that no other folder is
+    removed."""
+    is_folder = _NAME.fullmatch(path.name) is not None and path.is_dir() and not path.is_symlink()
+    return is_folder and all(one.name in FILES and one.is_file() and not one.is_symlink() for one in path.iterdir())
 
 
 def _page(sections: Sequence[str], verdict: str, note: str = "") -> str:
