@@ -103,14 +103,15 @@ class EventReader(Generic[Shown]):
         hub, place = self._hub, self.place
         self.logs.update(dict.fromkeys(filter(self.reads, hub.touched)))  # they may have events before those of others
         if (batch := hub.batch) is not None and batch.key == self.shared_by and batch.place == place:
-            self.place, self.is_behind = batch.next_place, batch.is_full
+            self.place = batch.next_place
             self._drop_read()
+            self.is_behind = self.has_more  # the batch may be an old one
             return batch.shown
         taken = list(islice(self._unread(count_max), count_max))
         self.is_behind = len(taken) == count_max
         shown = self._rendered(taken)
         if self.shared_by is not None and len(hub.readers) > 1 and self.place != place:
-            hub.batch = Batch(self.shared_by, place, shown, self.place, self.is_behind)
+            hub.batch = Batch(self.shared_by, place, shown, self.place)
         return shown
 
     def keep_unread(self) -> None:

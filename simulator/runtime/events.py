@@ -206,6 +206,7 @@ class EventLog:
         self.count = 0
 
     def _clear(self) -> None:
+        self.hub.batch = None
         self._entries: deque[LoggedEvent] = deque(maxlen=EVENTS_MAX)
 
 
@@ -249,14 +250,12 @@ class RenderedEvents:
 
 
 class Batch(NamedTuple):
-    """The rendered events that a reader took at a place, and its next place, for other readers with the same `key`;
-    `is_full` when there may be more."""
+    """The rendered events that a reader took at a place, and its next place, for other readers with the same `key`."""
 
     key: Hashable
     place: EventPosition
     shown: list[Any]
     next_place: EventPosition
-    is_full: bool
 
 
 class EventHub:
@@ -310,6 +309,7 @@ class EventHub:
     def wake(self) -> None:
         """Notify the readers of the logs that have something new."""
         touched, self.touched = self.touched, set()
+        self.batch = None  # there are events after it
         for reader in self.readers:
             news = [log for log in touched if reader.reads(log) and log.has_after(reader.place.serial)]
             if news:

@@ -596,3 +596,42 @@ def test_streams_take_a_batch_once_and_each_its_own_events_when_they_begin_elsew
     assert statuses == [piece for piece in whole if b"event: status" in piece]
     assert last == whole[-1:]
     assert [len(pieces) for pieces in after] == [1, 1, 0, 1]
+
+
+@pytest.mark.parametrize("is_woken", [False, True])
+def test_a_stream_that_begins_where_a_batch_did_goes_on_with_what_came_after_it(client: Client, is_woken: bool) -> None:
+    client.pay("e1")
+
+    async def read() -> list[int]:
+        source = EventSource(client.app.sandboxes, EventQuery(), client.live.events)
+        with source.stream("0", 0) as early, source.stream("0", 0):
+            early.take()
+        client.live.events.note(Action("next", client.live.clock.latest))
+        if is_woken:
+            client.live.events.hub.wake()
+        with source.stream("0", 0) as late:
+            taken = [len(late.take())]
+            return [*taken, len(late.take())] if late.is_behind else taken
+
+    assert sum(client.run(read())) == len(PAID_KINDS) + 1
+
+
+def test_a_stream_that_begins_where_a_batch_did_has_no_event_that_was_evicted(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "EVENTS_MAX", 3)
+    other = client.sandbox(PLAIN, "other")
+
+    async def read() -> list[list[bytes]]:
+        source = EventSource(client.app.sandboxes, EventQuery(), other.events)
+        with source.stream("0", 0) as early, source.stream("0", 0):
+            before = early.take()
+        for number in range(4):
+            other.events.note(Action(f"action-{number}", other.clock.latest))
+        other.events.hub.wake()
+        with source.stream("0", 0) as late:
+            return [before, late.take()]
+
+    before, after = client.run(read())
+    assert len(before) >= 1
+    assert [b"event: gap" in piece for piece in after] == [True, False, False, False]
