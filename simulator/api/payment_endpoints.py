@@ -1,6 +1,7 @@
 """The payment endpoints: topup, check and void, bill look-up, network status (SPEC 4.9 to 4.13)."""
 
 from collections.abc import Mapping
+from functools import cache
 
 from simulator.api.authentication import refuse_payment
 from simulator.api.call import ApiCall, Problems, Reply
@@ -63,7 +64,7 @@ def invalid_topup(call: ApiCall, problems: Problems) -> Reply:
     state, reason = call.sandbox.core.state, Reason.REQUEST
     call.exchange.error = reason
     refid = call.fields.get("refid")
-    if isinstance(refid, str) and len(refid) <= schema("topup-request")["properties"]["refid"]["maxLength"]:
+    if isinstance(refid, str) and len(refid) <= _refid_chars_max():
         call.exchange.refid = refid
     code = call.fields.get("product")
     product = call.owner.sees(state.catalog, code) if isinstance(code, str) else None
@@ -74,6 +75,13 @@ def invalid_topup(call: ApiCall, problems: Problems) -> Reply:
         reason=reason, code=state.codes[reason], balance=call.owner.wallet.balance, product_name=name
     )
     return Reply(400, payments.refusal(refused, call.fields, call.now))
+
+
+@cache
+def _refid_chars_max() -> int:
+    """Return the maximum length of a refid in the contract."""
+    length: int = schema("topup-request")["properties"]["refid"]["maxLength"]
+    return length
 
 
 def _note_withheld_amount(call: ApiCall, product: Product) -> None:
