@@ -30,7 +30,14 @@ export class CatalogProduct extends SimElement {
 	start() {
 		this.setAttribute("role", "region");
 		this.setAttribute("aria-label", "Product");
-		put(this, closeButton(() => this.close()), this.top, this.mistake, this.price, this.whole);
+		put(
+			this,
+			closeButton(() => this.close()),
+			this.top,
+			this.mistake,
+			this.price,
+			this.whole,
+		);
 	}
 
 	/** @param {any} row of the catalog, null for none @param {string} reseller whose overlay it is, empty for everybody */

@@ -21,7 +21,12 @@ export class InboxMessage extends SimElement {
 	whole = h("div", {});
 
 	start() {
-		put(this, closeButton(() => setQuery({ at: "" })), this.mistake, this.whole);
+		put(
+			this,
+			closeButton(() => setQuery({ at: "" })),
+			this.mistake,
+			this.whole,
+		);
 	}
 
 	/** Read and draw a message of an inbox; 0 clears it. @param {string} name @param {number} n */

@@ -21,7 +21,13 @@ export class WebhookDelivery extends SimElement {
 	whole = h("div", {});
 
 	start() {
-		put(this, closeButton(() => setQuery({ at: "" })), this.mistake, this.refusal, this.whole);
+		put(
+			this,
+			closeButton(() => setQuery({ at: "" })),
+			this.mistake,
+			this.refusal,
+			this.whole,
+		);
 	}
 
 	/** Read and draw a delivery; an empty id clears it. @param {string} job */
