@@ -179,10 +179,12 @@ def proof_line(life: TapeLife, played: int) -> str:
 
 
 def _missing(tape: ReadTape) -> str:
-    """Return a note about inputs that are not on the tape; empty if it has all."""
-    if tape.end is None or not tape.end.left_out:
+    """Return a note about inputs that are not on the tape, or about a state that was not compared, if so."""
+    if tape.end is None:
         return ""
-    return f"; inputs after these that are not on the tape (limits.tape or --tape-budget): {tape.end.left_out}"
+    if tape.end.left_out:
+        return f"; inputs after these that are not on the tape (limits.tape or --tape-budget): {tape.end.left_out}"
+    return "" if tape.end.state else "; it has no digest of the state to compare"
 
 
 def difference_lines(life: TapeLife, found: Difference) -> str:
