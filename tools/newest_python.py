@@ -15,7 +15,8 @@ from release.commands import CONSTRAINTS, ROOT, SUPPORTED, CannotMake, pythons, 
 
 VERSION = SUPPORTED[-1]
 FOLDER = ROOT / ".venv" / "newest-python"
-GROUPS = ("api", "audit", "auth", "contract", "control", "domain", "runtime", "scenario", "snapshot", "tape", "wire")
+OF_PERSISTENCE = ("persistence/snapshot", "persistence/tape")
+GROUPS = ("api", "audit", "auth", "contract", "control", "domain", "runtime", "scenario", "wire", *OF_PERSISTENCE)
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 APT_CONF = """\
 Dir::Etc::sourcelist "{0}/sources.list";

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import aclosing
+from functools import partial
 from weakref import WeakKeyDictionary
 
 from simulator.persistence.snapshot.capture import parts_of
@@ -67,19 +68,15 @@ class SnapshotCache:
                 del self._wanted[live]
                 try:
                     if all(snapshot.n != len(live.tape) for snapshot in self.of(live)):
-                        await self._take(live)
+                        beginning = live.beginning
+                        async with aclosing(pieces_apart(partial(parts_of, live))) as pieces:
+                            self.add(live, beginning, snapshot_of([piece async for piece in pieces]))
                 except NotNow:
                     continue
                 except Exception as error:  # our mistake: the tape has it all
                     report(error, "a snapshot")
         finally:
             self._task = None
-
-    async def _take(self, live: LiveSandbox) -> None:
-        """Take a snapshot. Raises `NotNow`."""
-        beginning = live.beginning
-        async with aclosing(pieces_apart(lambda: parts_of(live))) as pieces:
-            self.add(live, beginning, snapshot_of([piece async for piece in pieces]))
 
 
 def _bytes_of(snapshots: list[Snapshot]) -> int:

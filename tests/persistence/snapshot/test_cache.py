@@ -12,6 +12,7 @@ from simulator.persistence.rewinding import Asked, Rewinder
 from simulator.persistence.snapshot.cache import SnapshotCache
 from simulator.persistence.snapshot.document import Snapshot
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.lives import Beginning
 from tests.support.client import Client, running
 from tests.support.replaying import assert_replays
 from tests.support.snapshots import all_taken
@@ -148,13 +149,13 @@ def test_snapshots_are_bounded_by_their_bytes_and_stay_apart_evenly() -> None:
 def taken_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the sandboxes with snapshots."""
     found: list[str] = []
-    real = SnapshotCache._take
+    real = SnapshotCache.add
 
-    async def take(snapshots: SnapshotCache, live: LiveSandbox) -> None:
+    def add(snapshots: SnapshotCache, live: LiveSandbox, beginning: Beginning, *more: Snapshot) -> None:
         found.append(live.id)
-        await real(snapshots, live)
+        real(snapshots, live, beginning, *more)
 
-    monkeypatch.setattr(SnapshotCache, "_take", take)
+    monkeypatch.setattr(SnapshotCache, "add", add)
     return found
 
 
