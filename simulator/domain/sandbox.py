@@ -118,5 +118,5 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     commands.CountFault: rule_changes.count_fault,
     commands.EndAttempt: due_items.end_attempt,
     PassTime: due_items.pass_time,
-    commands.RecordTime: due_items.record_time,
+    commands.RecordTime: lambda state, _, now: state.advance_to(now),
 }

@@ -54,11 +54,8 @@ PART_SUM: Final = "checksum(name, data)"
 
 def checksum(*values: object) -> int:
     """Return the checksum of the columns of a row, which SQL calls by this name."""
-    return zlib.crc32(b"".join([value if isinstance(value, bytes) else _written(value) for value in values]))
-
-
-def _written(value: object) -> bytes:
-    return f"'{value}'".encode() if isinstance(value, str) else b"%a" % (value,)
+    written = (f"'{value}'".encode() if isinstance(value, str) else value for value in values)
+    return zlib.crc32(b"".join([value if isinstance(value, bytes) else b"%a" % (value,) for value in written]))
 
 
 def entry_keys(life: int, first: int = 1, last: int = LAST_ENTRY) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from simulator.domain import commands
 from simulator.domain.agenda import AgendaItem, AgendaResult, CaseDue, StepDue
-from simulator.domain.commands import Command, EndAttempt, PassTime, RecordTime
+from simulator.domain.commands import Command, EndAttempt, PassTime
 from simulator.domain.errors import DomainError
 from simulator.domain.handlers import (
     callback_jobs,
@@ -69,11 +69,6 @@ def pass_time(state: State, command: PassTime, now: datetime) -> list[AgendaResu
         if (result := _process(state, due.item, state.now)) is not None:
             fired.append(result)
     return fired
-
-
-def record_time(state: State, command: RecordTime, now: datetime) -> None:
-    """Record the time without processing anything."""
-    state.advance_to(now)
 
 
 def end_attempt(state: State, command: EndAttempt, now: datetime) -> None:

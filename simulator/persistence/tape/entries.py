@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import reduce
 from operator import or_
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
@@ -83,22 +83,6 @@ class CommandApplied(Line, frozen=True, gc=False, tag="command"):
     answer: str = ""
 
 
-class SentRequest(Protocol):
-    """The request of an attempt. Its body may be rendered when it is read."""
-
-    @property
-    def method(self) -> str: ...
-
-    @property
-    def url(self) -> str: ...
-
-    @property
-    def headers(self) -> tuple[tuple[str, str], ...]: ...
-
-    @property
-    def body(self) -> bytes | None: ...
-
-
 class AttemptSent(msgspec.Struct, frozen=True, gc=False):
     """An attempt of a callback or webhook was sent, as this request; to an inbox it was delivered in the same turn."""
 
@@ -106,7 +90,7 @@ class AttemptSent(msgspec.Struct, frozen=True, gc=False):
     wall: datetime
     job: str
     attempt: int
-    request: SentRequest
+    request: Any  # with the members of OutgoingRequest; its body may be rendered when it is read
 
 
 class ClockSet(Line, frozen=True, gc=False, tag="clock"):
