@@ -161,6 +161,7 @@ def test_an_interrupt_in_a_commit_leaves_no_half_commit_and_blocks_no_caller(
     def interrupted() -> NoReturn:
         raise KeyboardInterrupt
 
+    store.is_swept = False
     monkeypatch.setattr(store, "_sweep", interrupted)
     with pytest.raises(KeyboardInterrupt):
         store.request_commit(lambda error: None)

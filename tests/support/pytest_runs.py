@@ -10,7 +10,8 @@ from textwrap import dedent
 
 from tests.support.processes import DEADLINE_S
 
-PLUGINS_LEFT_OUT = ("faker", "schemathesis", "hypothesispytest", "cacheprovider")  # they take time, or write files
+# They take time, write files, or need POSIX.
+PLUGINS_LEFT_OUT = ("faker", "schemathesis", "hypothesispytest", "cacheprovider", "platformdirs")
 
 
 @dataclass(frozen=True)
