@@ -37,7 +37,6 @@ def event_row(sandboxes: Sandboxes, live: LiveSandbox, event: NumberedEvent, *, 
     """Return an event as JSON; `with_bodies` adds the sent messages to callbacks and webhooks. Raises
     `EvictedEvent`."""
     item, wall = event.item, render.moment(event.wall)
-    fields: Event
     match item:
         case int():
             exchange = live.journal.find(item)
@@ -50,25 +49,14 @@ def event_row(sandboxes: Sandboxes, live: LiveSandbox, event: NumberedEvent, *, 
             kind, paid = "status", live.core.state.transactions.by_number[item.number]
             result = paid.results[item.place]
             at = result.at
-            fields = {
-                "refid": paid.refid,
-                "trxid": paid.trxid,
-                "reseller": paid.reseller,
-                "product": paid.product,
-                "status": STATUS_NAMES[result.status],
-                "status_code": result.code,
-                "cause": result.cause,
-                "rule": paid.rule,
-            }
+            fields = {"refid": paid.refid, "trxid": paid.trxid, "reseller": paid.reseller, "product": paid.product}
+            fields |= {"status": STATUS_NAMES[result.status], "status_code": result.code}
+            fields |= {"cause": result.cause, "rule": paid.rule}
         case LedgerPosting():
             kind, at, entry = "entry", item.entry.at, item.entry
             debited = live.core.state.transactions.get(entry.trxid)
-            fields = {
-                "refid": debited.refid if debited else "",
-                "trxid": entry.trxid,
-                "reseller": item.reseller,
-                "entry": render.entry(entry),
-            }
+            fields = {"refid": debited.refid if debited else "", "trxid": entry.trxid, "reseller": item.reseller}
+            fields["entry"] = render.entry(entry)
         case EmailNotification():
             kind, at = "notification", item.at
             fields = members(item, "reseller", "refid", "trxid") | {"notification": notification_row(item)}
@@ -84,8 +72,8 @@ def event_row(sandboxes: Sandboxes, live: LiveSandbox, event: NumberedEvent, *, 
                     "headers": [[name, mask.text(value)] for name, value in sent.headers],
                     "body": (sent.body or b"").decode("utf-8", "replace"),
                 }
-    at_text = render.moment(at)
-    return {"sandbox": event.sandbox, "number": event.number, "kind": kind, "at": at_text, "wall": wall, **fields}
+    envelope = {"sandbox": event.sandbox, "number": event.number, "kind": kind, "at": render.moment(at), "wall": wall}
+    return envelope | fields
 
 
 def _attempt_event(live: LiveSandbox, item: AttemptOutcome) -> tuple[str, Event]:
@@ -96,28 +84,19 @@ def _attempt_event(live: LiveSandbox, item: AttemptOutcome) -> tuple[str, Event]
         raise EvictedEvent
     if isinstance(job, Callback):
         kind, retries, method = "callback", live.scenario.limits.callback_retry.retries, job.method
-        paid, status = job.transaction, CALLBACK_STATUS_NAMES[job.result.status]
-        about = {"refid": paid.refid, "trxid": paid.trxid, "reseller": paid.reseller}
-        about |= {"callback": job.id, "status": status}
+        paid = job.transaction
+        fields: Event = {"refid": paid.refid, "trxid": paid.trxid, "reseller": paid.reseller}
+        fields |= {"callback": job.id, "status": CALLBACK_STATUS_NAMES[job.result.status]}
     else:
         kind, retries, method = "webhook", job.retry_limit, webhook_bodies.METHOD
-        about = {"delivery": job.id, "event": job.event.id, "type": job.event.type, "reseller": job.reseller}
+        fields = {"delivery": job.id, "event": job.event.id, "type": job.event.type, "reseller": job.reseller}
     tried = job.attempts[item.number - 1]
     result = tried.result
     assert result is not None, "an attempt is published when it has ended"
-    fields: Event = {
-        **about,
-        "method": method,
-        "attempts_max": retries + 1,
-        "url": _shown_url(job.url),
-        "attempt": item.number,
-        "state": tried.state,
-        "ending": result.kind.value,
-        "answered": result.status,
-        "error": result.error,
-        "next_due": render.moment(item.next_due),
-        "duration_us": live.courier.sent.duration_us(item.job, item.number),
-    }
+    fields |= {"method": method, "attempts_max": retries + 1, "url": _shown_url(job.url), "attempt": item.number}
+    fields |= {"state": tried.state, "ending": result.kind.value, "answered": result.status, "error": result.error}
+    fields["next_due"] = render.moment(item.next_due)
+    fields["duration_us"] = live.courier.sent.duration_us(item.job, item.number)
     sent = live.courier.sent.find(item.job, item.number) if live.courier.traces.by_key else None
     trace_id, _ = sent_trace(sent.headers) if sent is not None else ("", "")
     if trace_id:

@@ -91,12 +91,5 @@ def reseller(one: Reseller, *, shows_secrets: bool = True) -> dict[str, Any]:
 
 def entry(one: Entry) -> dict[str, Any]:
     """Return a ledger entry."""
-    return {
-        "id": one.id,
-        "at": moment(one.at),
-        "type": one.type.value,
-        "amount": number(one.amount),
-        "balance": number(one.balance),
-        "remarks": one.remarks,
-        "trxid": one.trxid,
-    }
+    shown = {"id": one.id, "at": moment(one.at), "type": one.type.value, "amount": number(one.amount)}
+    return shown | {"balance": number(one.balance), "remarks": one.remarks, "trxid": one.trxid}

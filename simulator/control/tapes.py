@@ -23,16 +23,11 @@ from simulator.persistence.rewinding import Asked, Rewinder, refuse_lost
 from simulator.redaction import Secrets
 from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.marks import Mark
-
-
-def _shown(mark: Mark) -> dict[str, Any]:
-    return render.members(mark, "name", "n", "at")
 
 
 async def list_marks(request: Request, live: LiveSandbox) -> Response:
     """List the marks in order of creation."""
-    return reply({"marks": [_shown(one) for one in live.marks]})
+    return reply({"marks": [render.members(one, "name", "n", "at") for one in live.marks]})
 
 
 async def add_mark(request: Request, live: LiveSandbox) -> Response:
@@ -41,7 +36,8 @@ async def add_mark(request: Request, live: LiveSandbox) -> Response:
     life = live.driver
     await live.catch_up()
     refuse_lost(live, life)
-    return reply(_shown(rewinder_of(request).mark(live, name)), 201)
+    mark = rewinder_of(request).mark(live, name)
+    return reply(render.members(mark, "name", "n", "at"), 201)
 
 
 async def remove_mark(request: Request, live: LiveSandbox) -> Response:
