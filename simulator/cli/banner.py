@@ -27,14 +27,14 @@ EXAMPLE_PRODUCT, EXAMPLE_ACCOUNT, EXAMPLE_AMOUNT = "RELOAD", "0123456789", 10
 
 def json_line(running: Running) -> str:
     """`{"url", "sandbox", "control_token", "resellers"}`."""
-    fields = {"url": running.url, "sandbox": running.sandbox.id, "control_token": running.control_token}
+    fields = {"url": running.url, "sandbox": running.app.sandboxes.default.id, "control_token": running.control_token}
     return printable_json(encode(fields | {"resellers": running.resellers()}).decode())
 
 
 def log_line(running: Running, *, shows_token: bool) -> str:
     """Return the banner as the first line of a log, with `kind` `ready`. Logs are stored and forwarded, so it has no
     secrets except a generated control token, which is shown nowhere else."""
-    fields = {"kind": "ready", "version": __version__, "url": running.url, "sandbox": running.sandbox.id}
+    fields = {"kind": "ready", "version": __version__, "url": running.url, "sandbox": running.app.sandboxes.default.id}
     token = {"control_token": running.control_token} if shows_token and running.control_token is not None else {}
     return printable_json(encode(fields | token).decode())
 
@@ -46,12 +46,11 @@ def page(running: Running) -> str:
 
 
 def _facts(running: Running) -> list[tuple[str, str]]:
-    sandbox, control_url = running.sandbox, running.url + CONTROL_PATH
+    sandbox, control_url = running.app.sandboxes.default, running.url + CONTROL_PATH
     facts = [("console", f"{control_url}/"), ("control API", control_url)]
     if running.control_token is not None:
         facts.append(("", f"Authorization: Bearer {running.control_token}"))
-    is_shared = running.control_token is not None or running.app.tokens
-    if is_shared and not running.app.options.public_callbacks_only:
+    if (running.control_token is not None or running.app.tokens) and not running.app.options.public_callbacks_only:
         text = "--callbacks any: a reseller's key is enough to call addresses of this machine and its network"
         facts.append(("risk", text))
     if swagger_ui() is not None:
@@ -60,7 +59,7 @@ def _facts(running: Running) -> list[tuple[str, str]]:
     mode = f"x{sandbox.clock.rate:g}" if sandbox.clock.mode == "xN" else sandbox.clock.mode
     hint = "" if sandbox.clock.runs else f"; it moves with {_command(running, 'advance', 'idle')}"
     facts.append(("clock", f"{mode}, {shown_time(moment(sandbox.clock.now()) or '')}{hint}"))
-    owner = _first_reseller(sandbox)
+    owner = next(iter(sandbox.core.state.resellers.values()), None)
     if owner is None:
         return [*facts, ("reseller", "none in this scenario; POST /_sim/sandboxes/default/resellers creates one")]
     shown = next(one for one in running.resellers() if one["code"] == owner.code)
@@ -77,9 +76,8 @@ def _callbacks(running: Running, owner: Reseller) -> list[tuple[str, str]]:
     if not target:
         return [("callbacks", "none are sent; POST /v2/callback-url sets an address")]
     facts = [("callbacks", f"{owner.callback.method} {redact_urls(target)}")]
-    scheme, _, inbox = target.partition(":")
-    if scheme == "inbox":
-        facts.append(("", _command(running, "inbox", quote(inbox))))
+    if target.startswith("inbox:"):
+        facts.append(("", _command(running, "inbox", quote(target.removeprefix("inbox:")))))
     return facts
 
 
@@ -97,16 +95,17 @@ def _command(running: Running, *verb: str, credentials: Credentials | None = Non
 
 
 def _first_steps(running: Running) -> list[str]:
-    owner = _first_reseller(running.sandbox)
+    sandbox = running.app.sandboxes.default
+    owner = next(iter(sandbox.core.state.resellers.values()), None)
     keys = [key for key in owner.keys if key.state == "active"] if owner else []
     if owner is None or not keys:
         return ["This scenario has no active API key, so there is no request to paste."]
     credentials = Credentials(keys[0].key, keys[0].secret)
-    method, path, body = _example(running.sandbox, owner)
-    now = int(running.sandbox.signing_time().timestamp())
+    method, path, body = _example(sandbox, owner)
+    now = int(sandbox.signing_time().timestamp())
     request = sign(method, running.url, path, body, credentials, now)
     curl = curl_command(request.method, request.url, request.headers, request.body)
-    method, path, body = _example(running.sandbox, owner)
+    method, path, body = _example(sandbox, owner)
     following = [method, path, *(["-d", quote(body.decode())] if body else [])]
     return [
         "Paste this; its signature is valid for 5 minutes and one use:",
@@ -126,7 +125,3 @@ def _example(sandbox: LiveSandbox, owner: Reseller) -> tuple[str, str, bytes]:
         return "GET", "/v2/balance", b""
     payment: dict[str, Any] = {"refid": f"try-{secrets.token_hex(4)}", "product": EXAMPLE_PRODUCT}
     return "POST", "/v2/topup", encode(payment | {"account": EXAMPLE_ACCOUNT, "amount": EXAMPLE_AMOUNT})
-
-
-def _first_reseller(sandbox: LiveSandbox) -> Reseller | None:
-    return next(iter(sandbox.core.state.resellers.values()), None)

@@ -30,12 +30,11 @@ def context_of(certificate: Path, key: Path) -> ssl.SSLContext:
     context.set_alpn_protocols(["http/1.1"])
     try:
         context.load_cert_chain(certificate, key)
-    except ssl.SSLError as error:
-        is_of_another = error.reason in ("KEY_VALUES_MISMATCH", "KEY_TYPE_MISMATCH")
-        why = "the key does not belong to the certificate" if is_of_another else f"they cannot be used ({error.reason})"
+    except OSError as error:  # also of TLS
+        reason = getattr(error, "reason", None) or error.strerror
+        is_of_another = reason in ("KEY_VALUES_MISMATCH", "KEY_TYPE_MISMATCH")
+        why = "the key does not belong to the certificate" if is_of_another else f"they cannot be used ({reason})"
         raise CannotStart(f"{certificate} and {key}: {why}") from None
-    except OSError as error:  # it went away meanwhile
-        raise CannotStart(f"{certificate} and {key}: cannot be read ({error.strerror})") from None
     return context
 
 

@@ -29,7 +29,6 @@ from simulator.persistence.errors import StoreError
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import effective_rate
 from simulator.runtime.events import Action
-from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.operations import DRAINING, REBUILDING, STARTING, STOPPING
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.reading.nodes import ScenarioError
@@ -66,11 +65,6 @@ class Running(msgspec.Struct, frozen=True):
         """Return the control API's token; None when it is open."""
         return self.app.options.control_token
 
-    @property
-    def sandbox(self) -> LiveSandbox:
-        """Return the default sandbox."""
-        return self.app.sandboxes.default
-
     def fail(self, text: str) -> None:
         """Report a failure, and stop."""
         print_server_note(text)
@@ -79,7 +73,7 @@ class Running(msgspec.Struct, frozen=True):
 
     def resellers(self) -> list[dict[str, Any]]:
         """Return the default sandbox's resellers, as the control API shows them."""
-        return [render.reseller(one) for one in self.sandbox.core.state.resellers.values()]
+        return [render.reseller(one) for one in self.app.sandboxes.default.core.state.resellers.values()]
 
 
 def prepare(
@@ -157,8 +151,7 @@ def _store(flags: ServerFlags, on_failure: Callable[[StoreError], None]) -> "Sto
     if flags.data_dir is not None and flags.store is not None:
         raise CannotStart("--data-dir and --store exclude each other")
     if flags.store is not None and flags.tls_cert is not None:
-        text = "the servers of --store ask each other by http: TLS is for their proxy, not for --tls-cert"
-        raise CannotStart(text)
+        raise CannotStart("the servers of --store ask each other by http: TLS is for their proxy, not for --tls-cert")
     try:
         if flags.data_dir is not None:
             from simulator.persistence.data_folder import DataFolder
@@ -263,9 +256,7 @@ def _tls(flags: ServerFlags) -> TlsSettings | None:
     if (flags.tls_cert is None) != (flags.tls_key is None):
         missing = "--tls-key" if flags.tls_key is None else "--tls-cert"
         raise wrong_usage(f"{missing} is missing: give both, or neither")
-    if flags.tls_cert is None:
-        return None
-    return TlsSettings(_context(flags))
+    return None if flags.tls_cert is None else TlsSettings(_context(flags))
 
 
 def _context(flags: ServerFlags) -> ssl.SSLContext:

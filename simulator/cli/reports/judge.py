@@ -135,7 +135,7 @@ class Judge:
         self._running = running
         if self._tapes is not None:
             self._tapes.replayer = running.app.replayer
-        self._scenario, self._seed = scenario, running.sandbox.seed
+        self._scenario, self._seed = scenario, running.app.sandboxes.default.seed
         self._began = datetime.now().astimezone().isoformat(timespec="seconds")
         if self._path is not None:
             self._folder = ReportFolder(self._path, running.app.sandboxes, running.url)
