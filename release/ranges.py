@@ -27,7 +27,7 @@ TOOLS = (
     "prometheus-client",
     "swagger-ui-py",
 )
-TELLING = ("auth", "cli", "contract", "control", "http_client", "scenario", "server", "tape", "wire")
+TELLING = ("auth", "cli", "contract", "control", "http_client", "persistence/tape", "scenario", "server", "wire")
 ALSO = ("tests/e2e/test_quickstart.py", "tests/e2e/test_cli_serve.py", "tests/client/test_processes.py")
 FAST = ("-m", "not slow")
 TIMEOUT_S = 900.0
