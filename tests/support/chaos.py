@@ -149,7 +149,7 @@ class Chaos:
         self.load.stop()
         asked = next(iter(self.running.values()))
         for sandbox in SANDBOXES:
-            await_true(lambda sandbox=sandbox: control(asked, "GET", f"/sandboxes/{sandbox}").status == 200)  # type: ignore[misc]
+            self._await_sandbox(asked, sandbox)
             told = sorted(refid for refid, of in self.load.acknowledged.items() if of == sandbox)
             stored = [row["refid"] for row in _pages(asked, f"/sandboxes/{sandbox}/transactions", "transactions")]
             assert sorted(stored) == told
@@ -165,6 +165,15 @@ class Chaos:
             replayed = run("replay", tape)
             assert replayed.status == 0, replayed.out + replayed.err
         assert rows_of(self.database, "SELECT count(*) FROM lives") == [(len(SANDBOXES) + 1,)]
+
+    def _await_sandbox(self, asked: Serving, sandbox: str) -> None:
+        path = f"/sandboxes/{sandbox}"
+        try:
+            await_true(lambda: control(asked, "GET", path).status == 200)
+        except AssertionError:
+            answer = control(asked, "GET", path)
+            leases = rows_of(self.database, "SELECT id, is_fenced, lease_ends::text FROM servers")
+            pytest.fail(f"{path} answers {answer.status} {answer.body!r}; servers: {leases}")
 
     def _await_callbacks(self, asked: Serving, sandbox: str, told: list[str]) -> None:
         try:
