@@ -63,9 +63,9 @@ class DatedRecords(Generic[Record, Kind]):
         self.records.append(record)
         return self._totals[-1][kind]
 
-    def total(self, kind: Kind, at: datetime) -> Total:
-        """Return the total of a kind for the day of a record, to be changed."""
-        return self._totals[bisect_left(self._ordinals, at.astimezone(SERVICE_ZONE).toordinal())][kind]
+    def totals(self, at: datetime) -> defaultdict[Kind, Total]:
+        """Return the totals of the day of a record, to be changed."""
+        return self._totals[bisect_left(self._ordinals, at.astimezone(SERVICE_ZONE).toordinal())]
 
     def between(self, first: date, last: date) -> tuple[range, list[defaultdict[Kind, Total]]]:
         """Return the places of the records from the day `first` to `last`, inclusive, and the totals of each day."""
@@ -170,9 +170,9 @@ class History:
         self.processing += (after is PROCESSING) - (before is PROCESSING)
         old, new = HISTORY_STATUSES[before], HISTORY_STATUSES[after]
         if old is not new:
+            totals = self._by_day.totals(transaction.created)
             for status, sign in ((old, -1), (new, 1)):
-                total = self._by_day.total((transaction.product, status), transaction.created)
-                _add(total, transaction, status, sign)
+                _add(totals[transaction.product, status], transaction, status, sign)
 
     def products(self) -> list[str]:
         """Return the codes of all products ever paid, in the order of their first payment."""

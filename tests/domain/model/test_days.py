@@ -11,7 +11,7 @@ def test_records_are_found_and_added_up_by_the_day_of_the_service() -> None:
     records: DatedRecords[str, str] = DatedRecords(lambda record: "kind")
     for place, at in enumerate(TIMES):
         records.append(at, datetime.fromisoformat(f"{at}+08:00"), "kind").add(place + 1)
-    records.total("other", datetime.fromisoformat("2026-11-01T23:00:00+08:00")).add(7)
+    records.totals(datetime.fromisoformat("2026-11-01T23:00:00+08:00"))["other"].add(7)
     first, second, fourth, fifth, sixth = (date(2026, 11, day) for day in (1, 2, 4, 5, 6))
     for begin, end, places, counts in (
         (first, first, range(2), [3]),
