@@ -286,14 +286,7 @@ def _answer(exchange: Exchange) -> Answer:
         error=exchange.error,
         owner=exchange.owner,
         duration_us=exchange.duration_us,
-        reseller=_spelled_text(exchange.reseller),
-        selected_rule=_spelled_text(exchange.selected_rule),
-        rule=_spelled_text(exchange.rule),
-        fault=_spelled_text(exchange.fault),
-        diagnosis=_spelled_text(exchange.diagnosis),
-        told=_spelled_text(exchange.told),
-        trxid=_spelled_text(exchange.trxid),
-        refid=_spelled_text(exchange.refid),
+        **{name: _spelled_text(getattr(exchange, name)) for name in _TEXTS},
     )
 
 
