@@ -175,6 +175,7 @@ class PostgresStore:
         if self._db is None:
             self._db = connect(
                 self._address,
+                application_name=f"reseller-sim server {self.server_id}",  # `fence` finds its sessions by this name
                 synchronous_commit=SYNCHRONOUS_COMMIT[self._durability],
                 reseller_sim__server=str(self.server_id),
             )

@@ -101,6 +101,26 @@ def test_a_fenced_server_commits_nothing_until_it_begins_again(one: Server, othe
     assert isinstance(one.commit(), LeaseLost), "the name belongs to the other server"
 
 
+def test_a_commit_that_stops_half_way_holds_nobody_up_after_the_lease(
+    one: Server, other: Server, database: str
+) -> None:
+    one.claim("shop")
+    one.store.writer.new_life("shop", b"head")
+    assert one.commit() is None
+    assert other.claim("shop") == one.id
+    rows_of(database, "UPDATE servers SET lease_ends = now(), lease = '0 s' WHERE id = (SELECT server FROM owners)")
+    assert one.store._db is not None
+    session = one.store._db.pgconn  # the rest of this commit never arrives, as when the network is cut
+    session.enter_pipeline_mode()
+    session.send_query_params(b"BEGIN", None)
+    session.send_query_params(b"SELECT begin_commit($1, $2)", [b"%d" % one.id, b"%d" % (one.store._serial + 1)])
+    session.send_flush_request()
+    assert [session.get_result() is None for _ in range(3)] == [False, True, False], "both were executed"
+    assert other.claim("shop") == other.id
+    one.store.writer.append("shop", 1, b"late")
+    assert isinstance(one.commit(), LeaseLost)
+
+
 def test_a_living_server_keeps_its_sandboxes(one: Server, other: Server) -> None:
     assert (one.claim("shop"), other.claim("shop"), other.leases.claim("none", other.id)) == (one.id, one.id, None)
     assert {peer.id for peer in other.leases.peers()} == {one.id, other.id}
