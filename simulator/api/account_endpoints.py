@@ -7,10 +7,10 @@ from simulator.api.call import ApiCall, Reply
 from simulator.api.paging import PAGE_MAX, days_of, note_empty, note_filters, page_size
 from simulator.api.refusals import (
     UNKNOWN_PRODUCT,
-    invalid_parameters,
     no_product,
     note,
     note_problems,
+    refuse_input,
     refuse_parameters,
     suggestion,
 )
@@ -58,7 +58,7 @@ def set_threshold(call: ApiCall) -> Reply:
 
 def _bad_threshold(call: ApiCall) -> Reply:
     text = f"must be {schema('low-balance-threshold-query')['properties']['amount']['x-must-be']}"
-    return invalid_parameters(call, {"amount": [text]})
+    return refuse_input(call, {"amount": [text]})
 
 
 def read_url(call: ApiCall) -> Reply:
@@ -211,7 +211,7 @@ def balance_statement(call: ApiCall) -> Reply:
     limit, too_large = page_size(call, "limit", PAGE_MAX, "statement-limit")
     problems |= too_large
     if problems:
-        return invalid_parameters(call, problems)
+        return refuse_input(call, problems)
     type_ = call.fields.get("type", "")
     types = frozenset({EntryType(type_)} if type_ else EntryType)
     page = whole(call.fields, "page", 1)

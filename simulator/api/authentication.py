@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from simulator.api.call import Access, ApiCall, ApiEndpoint, Reply
+from simulator.api.call import Access, ApiCall, Reply
 from simulator.api.refusals import deny, refuse, refuse_address_of
 from simulator.api.token_credentials import closed_to_token, holder_of
 from simulator.auth import headers as names
@@ -59,51 +59,44 @@ def identify(call: ApiCall) -> Reply | None:
 
     An API key takes precedence over a bearer token; an empty key counts as absent.
     """
-    endpoint, sandbox, held = call.endpoint, call.sandbox, None
+    sandbox, held = call.sandbox, None
     call.named = named = sandbox.core.state.keys.get(call.headers.get(names.API_KEY, b"").decode("latin-1"))
     if named is not None:
         reseller, held = named
         if reseller.settings.ip_allowlist and (refusal := refuse_address(call)):
             return refusal
-    if endpoint.access is Access.OPEN:
+    if call.endpoint.access is Access.OPEN:
         call.claim = None
         return None
     tolerance_s = sandbox.scenario.limits.timestamp_tolerance.total_seconds()
     claim = check_headers(call.headers, held, sandbox.signing_time(call.wall).timestamp(), tolerance_s)
     if isinstance(claim, Denied):
         has_token = claim.code == "missing_api_key" and names.AUTHORIZATION in call.headers
-        return _identify_bearer(call, endpoint) if has_token else deny(call, endpoint, claim)
+        return _identify_bearer(call) if has_token else deny(call, claim)
     call.claim = claim
     return None
 
 
-def note_token(call: ApiCall) -> None:
-    """Mark the answer as deprecated when it precedes the validation of the request's token (SPEC 9)."""
-    if names.AUTHORIZATION in call.headers and not call.headers.get(names.API_KEY):
-        call.is_deprecated = True
-
-
-def _identify_bearer(call: ApiCall, endpoint: ApiEndpoint) -> Reply | None:
+def _identify_bearer(call: ApiCall) -> Reply | None:
     """Identify the caller by the IdToken of a request without an API key (SPEC 5.4)."""
-    call.is_deprecated = True
     call.claim = None
-    reseller = holder_of(call.sandbox, endpoint.access, call.headers.get(names.AUTHORIZATION), call.now)
+    reseller = holder_of(call.sandbox, call.endpoint.access, call.headers.get(names.AUTHORIZATION), call.now)
     if isinstance(reseller, Denied):
-        return deny(call, endpoint, reseller)
+        return deny(call, reseller)
     if refusal := refuse_address_of(call, reseller):
         return refusal
-    if closed := closed_to_token(endpoint, reseller, call.now):
+    if closed := closed_to_token(call.endpoint, reseller, call.now):
         text = "This reseller requires API-key authentication for topup; JWT is not allowed."
         return refuse(call, 403, "api_key_required", text, closed.diagnosis)
     call.claim = reseller
     return None
 
 
-def authenticate(call: ApiCall, endpoint: ApiEndpoint, fault: FaultThen | None) -> Reply | None:
+def authenticate(call: ApiCall, fault: FaultThen | None) -> Reply | None:
     """Verify the signature and spend the nonce; return None on success."""
     claim = call.claim
     if type(claim) is not Claim:
-        return _accept_unsigned(call, endpoint, fault)
+        return _accept_unsigned(call, fault)
     exchange = call.exchange
     if call.request.verdict is None:
         rules = QueryRules.of(call.sandbox.scenario.assume) if exchange.query else DEFAULT_RULES
@@ -113,10 +106,10 @@ def authenticate(call: ApiCall, endpoint: ApiEndpoint, fault: FaultThen | None) 
     else:
         refusal = call.request.verdict()
     if refusal is not None:
-        return deny(call, endpoint, refusal)
+        return deny(call, refusal)
     assert call.named is not None, "who claims something names a key that is known"
     reseller, key = call.named
-    if fault is not None and (reply := refused_by(fault, call, endpoint)):
+    if fault is not None and (reply := refused_by(fault, call)):
         call.reseller = reseller
         return reply
     # The timestamp was checked at the same time; a nonce expires when its timestamp is too old.
@@ -128,7 +121,7 @@ def authenticate(call: ApiCall, endpoint: ApiEndpoint, fault: FaultThen | None) 
         signing_s=claim.checked_s,
     )
     if not call.sandbox.apply(spend, call.now):
-        return deny(call, endpoint, _nonce_reused(call, claim))
+        return deny(call, _nonce_reused(call, claim))
     call.reseller, call.key = reseller, key.key
     exchange.reseller = reseller.code
     return None
@@ -145,10 +138,10 @@ def _diagnosed(call: ApiCall, claim: Claim, rules: QueryRules) -> Denied:
     return Denied("invalid_signature", reason)
 
 
-def _accept_unsigned(call: ApiCall, endpoint: ApiEndpoint, fault: FaultThen | None) -> Reply | None:
+def _accept_unsigned(call: ApiCall, fault: FaultThen | None) -> Reply | None:
     """Admit a caller without signature, unless a fault of the scenario denies authentication."""
     call.reseller = None if isinstance(call.claim, Claim) else call.claim
-    if fault is not None and (reply := refused_by(fault, call, endpoint)):
+    if fault is not None and (reply := refused_by(fault, call)):
         return reply
     if call.reseller is not None:
         call.exchange.reseller = call.reseller.code
@@ -187,7 +180,7 @@ def _spender(call: ApiCall, claim: Claim) -> Exchange | None:
     return None
 
 
-def refused_by(fault: FaultThen, call: ApiCall, endpoint: ApiEndpoint) -> Reply | None:
+def refused_by(fault: FaultThen, call: ApiCall) -> Reply | None:
     """Return the refusal of an authentication fault, if any; unsigned requests have no nonce that could fail."""
     match fault.denial:
         case Denial.NONCE_SERVICE_DOWN if isinstance(call.claim, Claim):
@@ -196,14 +189,14 @@ def refused_by(fault: FaultThen, call: ApiCall, endpoint: ApiEndpoint) -> Reply 
             reply = refuse(call, 503, "nonce_service_unavailable", text, diagnosis)
             return msgspec.structs.replace(reply, headers=NONCE_RETRY)
         case Denial.INTERNAL_ERROR:
-            return deny(call, endpoint, Denied("internal_error", "a fault of the scenario"))
+            return deny(call, Denied("internal_error", "a fault of the scenario"))
     return None
 
 
-def refuse_late(fault: FaultThen, call: ApiCall, endpoint: ApiEndpoint) -> Reply | None:
+def refuse_late(fault: FaultThen, call: ApiCall) -> Reply | None:
     """Return the refusal of a fault found after the nonce was spent. Release the nonce, and remove the caller from the
     journal entry."""
-    reply = refused_by(fault, call, endpoint)
+    reply = refused_by(fault, call)
     if reply is not None and isinstance(call.claim, Claim):
         assert call.named is not None, "who claims something names a key that is known"
         call.sandbox.apply(ReturnNonce(call.owner.code, call.named[1].key, call.claim.nonce), call.now)

@@ -17,6 +17,7 @@ from simulator.persistence.tape.entries import RequestBegan, RequestResumed, Res
 from simulator.persistence.tape.tape import Tape
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.wire import error_bodies
 
 T = TypeVar("T")
 
@@ -148,9 +149,8 @@ class ApiCall(msgspec.Struct, kw_only=True, gc=False):
     """A request in the pipeline. `now` is the sandbox's time, derived from `wall`, which is read once; `named` is the
     API key in the headers and its owner; `reseller`, and `key` without a bearer token, are set by authentication;
     `fields` are the decoded and validated body or query; `is_exact` unless a part of the body may be ignored; `claim`
-    is what the headers claim: a signature, or the reseller of a bearer token; `is_deprecated` when the answer must have
-    the header (SPEC 9); `has_body` once its body was read or was too large; `tape` is the tape where the call began, if
-    it has waited."""
+    is what the headers claim: a signature, or the reseller of a bearer token; `has_body` once its body was read or was
+    too large; `tape` is the tape where the call began, if it has waited."""
 
     request: ApiRequest
     sandbox: LiveSandbox
@@ -170,7 +170,6 @@ class ApiCall(msgspec.Struct, kw_only=True, gc=False):
     awaits_fault: bool = True
     matched_faults: tuple[str, ...] = ()
     is_exact: bool = True
-    is_deprecated: bool = False
     has_body: bool = False
     tape: Tape | None = None
 
@@ -223,20 +222,20 @@ class ApiCall(msgspec.Struct, kw_only=True, gc=False):
 Problems = Mapping[str, list[str]]
 
 
-class ApiEndpoint(msgspec.Struct, frozen=True, kw_only=True):
+class ApiEndpoint(msgspec.Struct, frozen=True):
     """A method of a path. `source` is where `schema` finds its input: `body` (JSON), `form` (a JSON or form body),
     `query`, or none.
 
-    `invalid` builds the answer to input that violates the schema, `denied` the body of the 401 to
-    failed authentication, from its code and message (SPEC 5.2, 7.1).
-    `may_want_key`: a reseller may close it to bearer tokens (SPEC 5.3). `is_deprecated`: its answers have the header.
+    `invalid` builds the answer to input that violates the schema, None for the usual one; `denied` builds the body of
+    the 401 to failed authentication, from its code and message (SPEC 5.2, 7.1). `may_want_key`: a reseller may close it
+    to bearer tokens (SPEC 5.3). `is_deprecated`: answers of its path have the header.
     """
 
     handle: Callable[[ApiCall], Reply]
-    invalid: Callable[[ApiCall, Problems], Reply]
-    denied: Callable[[str, str], Any]
-    schema: str = ""
     source: str = ""
+    schema: str = ""
+    invalid: Callable[[ApiCall, Problems], Reply] | None = None
+    denied: Callable[[str, str], Any] = error_bodies.coded
     access: Access = Access.SIGNED
     may_want_key: bool = False
     is_deprecated: bool = False

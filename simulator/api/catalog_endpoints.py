@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from simulator.api.call import ApiCall, Reply
 from simulator.api.paging import BodyCache, note_page_behind, page_size
-from simulator.api.refusals import hint, invalid_parameters, no_biller, not_listed, note, refuse_parameters
+from simulator.api.refusals import hint, no_biller, not_listed, note, refuse_input, refuse_parameters
 from simulator.api.validation import api_version
 from simulator.auth import headers as names
 from simulator.contract.query import flag, sent_times, whole
@@ -48,14 +48,14 @@ def options(call: ApiCall) -> Reply:
         note(call, _why_unknown(call, product))
         return _unknown(code, field_id)
     if problems := bad_dependencies(product, field_id, fields):
-        return invalid_parameters(call, problems)
+        return refuse_input(call, problems)
     if problem := account_problem(state, product, field_id, fields):
-        return invalid_parameters(call, {"account_number": [problem]})
+        return refuse_input(call, {"account_number": [problem]})
     _note_ignored(call, product)
     sent = "per_page" if "per_page" in fields and "limit" not in fields else "limit"
     limit, problems = page_size(call, sent, LIMIT_MAX, "options-page-size")
     if problems:
-        return invalid_parameters(call, problems)
+        return refuse_input(call, problems)
     return _options_page(call, product, limit)
 
 
@@ -169,9 +169,9 @@ def billers(call: ApiCall) -> Reply:
     """Return 200 with the active billers; 400 for a page without a limit."""
     fields, state = call.fields, call.sandbox.core.state
     if "page" in fields and "limit" not in fields:
-        return invalid_parameters(call, {"page": ["must be used with limit"]})
+        return refuse_input(call, {"page": ["must be used with limit"]})
     if "product_code" in fields and state.assumes("billers-product-code", "reject"):
-        return invalid_parameters(call, {"product_code": ["must not be sent"]})
+        return refuse_input(call, {"product_code": ["must not be sent"]})
     prefix = "" if state.assumes("biller-links", "unprefixed") else call.exchange.prefix
     any_case = state.assumes("suggested-category", "any_case")
     filters = {name: fields[name] for name in BILLER_FILTERS if name in fields}
@@ -316,7 +316,7 @@ def subproducts(call: ApiCall) -> Reply:
             note(call, f"account_number was ignored: {product.code} has no sub-products")
         return Reply(200, legacy.subproducts(product, ()))
     if problem := account_problem(state, product, field_id, fields):
-        return invalid_parameters(call, {"account_number": [problem]})
+        return refuse_input(call, {"account_number": [problem]})
     if "account_number" in fields and account_source(product, field_id) is None:
         note(call, f"account_number was ignored: {product.code} offers the same to every account")
     found = offered(state.seed, product, field_id, fields.get("account_number", "")).active

@@ -8,7 +8,7 @@ from typing import Any
 
 from simulator.api.call import ApiCall, Reply
 from simulator.api.paging import BadParameter, PageEnd, decode_cursor, encode_cursor, note_filters
-from simulator.api.refusals import invalid_parameters, no_delivery, note, note_some, refuse_parameters
+from simulator.api.refusals import no_delivery, note, note_some, refuse_input, refuse_parameters
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.model.instants import instant, iso_day
 from simulator.domain.model.webhooks import REPLAYS_MAX, Delivery, ReplayRefused
@@ -31,7 +31,7 @@ def list_all(call: ApiCall) -> Reply:
             before, filters = place.n, place.filters
         begin, end = _moment(filters, "from"), _moment(filters, "to")
     except BadParameter as bad:
-        return invalid_parameters(call, {bad.name: [str(bad)]})
+        return refuse_input(call, {bad.name: [str(bad)]})
     if begin is not None and end is not None and begin > end:
         note(call, "from is later than to, so no delivery matches")
     page = list(islice(_matching(call, filters, (begin, end), before), limit + 1))

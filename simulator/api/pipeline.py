@@ -10,7 +10,7 @@ The pipeline awaits only the rest of a body, a fault's delay, and overdue work t
 requests are answered without suspending, so the server can answer them at once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
 from time import perf_counter
 
@@ -20,7 +20,6 @@ from simulator.api import refusals
 from simulator.api.authentication import (
     authenticate,
     identify,
-    note_token,
     refusal_by_quota,
     refuse_address,
     refuse_blocked,
@@ -33,6 +32,7 @@ from simulator.api.refusals import diagnosis_for_client, hide_secrets
 from simulator.api.routes import PathTable, Routes
 from simulator.api.suspension import await_body, await_fault, store_unread_body
 from simulator.api.validation import check_fields, note_ignored_members
+from simulator.auth import headers as names
 from simulator.domain.commands import CountRequest
 from simulator.domain.model.domain_events import StatusChange
 from simulator.persistence.tape.entries import RequestShown
@@ -136,7 +136,9 @@ class Pipeline:
         except Exception as error:  # our mistake: client and journal say so
             reply = refusals.failed(call, error)
             content = encode(reply.body)
-        return with_deprecation(call, reply) if call.is_deprecated else reply, content
+        if call.exchange.path in self._paths.deprecated or names.AUTHORIZATION in call.headers:
+            reply = with_deprecation(call, reply, self._paths.deprecated)
+        return reply, content
 
     async def _run_steps(self, call: ApiCall) -> Reply:
         """Run the steps of every call, in order. Each returns the reply that ends the call, or None to continue."""
@@ -157,37 +159,24 @@ class Pipeline:
         """Refuse a request to a closed sandbox, or above the rate limit of its address, which counts it (SPEC 8)."""
         sandbox = call.sandbox
         if sandbox.is_closed:
-            refusal = refusals.lost_sandbox(call)
-        elif sandbox.core.state.rates is not None and sandbox.apply(CountRequest(call.exchange.client), call.now):
-            refusal = refuse_blocked(call)
-        else:
-            return None
-        self._note_deprecation(call)
-        return refusal
+            return refusals.lost_sandbox(call)
+        if sandbox.core.state.rates is not None and sandbox.apply(CountRequest(call.exchange.client), call.now):
+            return refuse_blocked(call)
+        return None
 
     def find_endpoint(self, call: ApiCall) -> Reply | None:
         """Find the endpoint of a call, unless its path or method is refused."""
         exchange, paths = call.exchange, self._paths
         methods = paths.exact.get(exchange.path)
         if methods is None:
-            methods, call.path_parameters = paths.match(exchange.path)
-        if methods is None:
-            note_token(call)
+            _, methods, call.path_parameters = paths.match(exchange.path)
+        if not methods:
             return refusals.unknown_path(call, paths.known)
         endpoint = methods.get(exchange.method)
         if endpoint is None:
-            self._note_deprecation(call)
             return refusals.wrong_method(call, list(methods))
         call.endpoint = endpoint
-        if endpoint.is_deprecated:
-            call.is_deprecated = True
         return None
-
-    def _note_deprecation(self, call: ApiCall) -> None:
-        """Mark a refusal that precedes the endpoint as deprecated, if the path or the token is deprecated."""
-        note_token(call)
-        if any(endpoint.is_deprecated for endpoint in self._paths.exact.get(call.exchange.path, {}).values()):
-            call.is_deprecated = True
 
 
 def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
@@ -208,7 +197,6 @@ def check_head(call: ApiCall) -> Reply | None:
             return refusal
         choose_fault(call, before_body=True)
         if call.fault is not None and call.fault.rule.then.prevents_execution:
-            note_token(call)
             return NO_REPLY
     return identify(call)
 
@@ -219,7 +207,6 @@ def _check_selected_rule(call: ApiCall) -> Reply | None:
     spellings = decode_rule_names(call.headers[b"x-sim-rule"])
     name = next(filter(call.sandbox.core.state.has_rule, spellings), spellings[-1])
     if not call.sandbox.core.state.has_rule(name):
-        note_token(call)
         return refusals.unknown_rule(call, name)
     call.exchange.selected_rule = name
     return None
@@ -230,9 +217,8 @@ def check_input(call: ApiCall) -> Reply | None:
     `check_head` has chosen it."""
     if call.request.body is not None:
         call.exchange.body, call.has_body = call.request.body, True
-    endpoint = call.endpoint
     effects = None if call.fault is None else call.fault.rule.then
-    if refusal := authenticate(call, endpoint, effects) or check_fields(call, endpoint):
+    if refusal := authenticate(call, effects) or check_fields(call):
         return refusal
     book, account = call.sandbox.core.state.faults, call.fields.get("account")
     if call.fault is not None or not (call.exchange.selected_rule or book.rules or book.is_magic(account)):
@@ -241,7 +227,7 @@ def check_input(call: ApiCall) -> Reply | None:
     if call.fault is None:
         return None
     effects = call.fault.rule.then
-    return refuse_late(effects, call, endpoint) or (NO_REPLY if effects.prevents_execution else None)
+    return refuse_late(effects, call) or (NO_REPLY if effects.prevents_execution else None)
 
 
 def execute(call: ApiCall) -> Reply:
@@ -280,10 +266,11 @@ def _trace(call: ApiCall, last_serial: int) -> None:
         sandbox.courier.traces.note(delivery.id, trace)
 
 
-def with_deprecation(call: ApiCall, reply: Reply) -> Reply:
-    """Return the reply with the `Deprecation` header (SPEC 9), unless the scenario suppresses it."""
+def with_deprecation(call: ApiCall, reply: Reply, paths: Collection[str]) -> Reply:
+    """Return the reply with the `Deprecation` header, if its path is one of the deprecated `paths` or its caller sent a
+    bearer token alone (SPEC 9), unless the scenario suppresses it."""
     form = call.sandbox.scenario.assume.get("deprecation-header", "rfc9745")
-    if form == "none":
+    if form == "none" or (call.exchange.path not in paths and call.headers.get(names.API_KEY)):
         return reply
     return msgspec.structs.replace(reply, headers=(*reply.headers, (b"deprecation", deprecation(form))))
 

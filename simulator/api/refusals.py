@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Iterable
 from itertools import islice
 
-from simulator.api.call import ApiCall, ApiEndpoint, Problems, Reply
+from simulator.api.call import ApiCall, Problems, Reply
 from simulator.api.clients import is_listed_address
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
 from simulator.contract.query import admits_several, flag, parameters
@@ -146,11 +146,11 @@ ENCODED = "cannot be read: the service does not support Content-Encoding; send p
 UNKNOWN_PRODUCT = "must be a product of the catalog"
 
 
-def deny(call: ApiCall, endpoint: ApiEndpoint, refusal: Denied) -> Reply:
+def deny(call: ApiCall, refusal: Denied) -> Reply:
     """Return the endpoint's answer to failed authentication, with its reason in the journal."""
     call.exchange.error = refusal.code
     call.exchange.diagnosis, call.exchange.told = refusal.diagnosis, refusal.told
-    return Reply(401, endpoint.denied(refusal.code, refusal.message))
+    return Reply(401, call.endpoint.denied(refusal.code, refusal.message))
 
 
 def refuse(call: ApiCall, status: int, code: str, text: str, diagnosis: str = "") -> Reply:
@@ -161,16 +161,11 @@ def refuse(call: ApiCall, status: int, code: str, text: str, diagnosis: str = ""
     return Reply(status, error_bodies.coded(code, text))
 
 
-def invalid_input(call: ApiCall, endpoint: ApiEndpoint, problems: Problems) -> Reply:
-    """Return the endpoint's refusal of input that violates the contract; note the problems."""
+def refuse_input(call: ApiCall, problems: Problems) -> Reply:
+    """Return the endpoint's refusal of invalid input, usually 400 `{message, errors}` (SPEC 7.1); note the problems."""
     note_problems(call, problems)
-    return endpoint.invalid(call, problems)
-
-
-def invalid_parameters(call: ApiCall, problems: Problems) -> Reply:
-    """Return 400 `{message, errors}` (SPEC 7.1), repeated in the diagnosis."""
-    note_problems(call, problems)
-    return refuse_parameters(problems)
+    invalid = call.endpoint.invalid
+    return refuse_parameters(problems) if invalid is None else invalid(call, problems)
 
 
 def refuse_parameters(problems: Problems) -> Reply:

@@ -88,8 +88,8 @@ async def await_body(call: ApiCall) -> Reply | None:
         await receive_body(call, OUTLINE_BYTES_MAX if is_form else BODY_BYTES_MAX)
     except BodyTooLarge:
         if is_form:
-            return refusals.invalid_input(call, call.endpoint, {"body": [FORM_TOO_LONG]})
-        return refusals.deny(call, call.endpoint, Denied("body_too_large", refusals.BODY_BOUND))
+            return refusals.refuse_input(call, {"body": [FORM_TOO_LONG]})
+        return refusals.deny(call, Denied("body_too_large", refusals.BODY_BOUND))
     return _identify_again(call, "the body is here")
 
 

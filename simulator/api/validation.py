@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import date
 
 from simulator.api import refusals
-from simulator.api.call import ApiCall, ApiEndpoint, Problems, Reply
+from simulator.api.call import ApiCall, Problems, Reply
 from simulator.api.refusals import hint, note, note_some, suggestion
 from simulator.auth import headers as names
 from simulator.contract.body import looks_like_json, read_members, repeated_keys
@@ -23,18 +23,19 @@ from simulator.domain.model.pricing import data_source
 from simulator.wire.diagnoses import shown
 
 
-def check_fields(call: ApiCall, endpoint: ApiEndpoint) -> Reply | None:
+def check_fields(call: ApiCall) -> Reply | None:
     """Decode and validate the endpoint's input; return the endpoint's refusal when it violates the contract."""
-    exchange, source = call.exchange, endpoint.source
+    exchange, endpoint = call.exchange, call.endpoint
+    source = endpoint.source
     unread = (
         exchange.query if source == "body" else exchange.body if source == "query" else exchange.query or exchange.body
     )
     if unread or names.API_VERSION in call.headers:
-        note_unread(call, endpoint)
+        note_unread(call)
     if not endpoint.schema:
         return None
     if source == "query":
-        problems = _read_parameters(call, endpoint)
+        problems = _read_parameters(call)
     else:
         assume, headers = call.sandbox.scenario.assume, call.headers
         # By position, which is faster: every payment is created here.
@@ -48,14 +49,14 @@ def check_fields(call: ApiCall, endpoint: ApiEndpoint) -> Reply | None:
         )
         if "body" in problems and headers.get(b"content-encoding", b"identity") != b"identity":
             problems = {"body": [refusals.ENCODED]}
-    return refusals.invalid_input(call, endpoint, problems) if problems else None
+    return refusals.refuse_input(call, problems) if problems else None
 
 
-def _read_parameters(call: ApiCall, endpoint: ApiEndpoint) -> Problems:
+def _read_parameters(call: ApiCall) -> Problems:
     query = call.exchange.query
-    call.fields, problems = read_query(query, endpoint.schema)
+    call.fields, problems = read_query(query, call.endpoint.schema)
     if query:
-        note_unknown_parameters(call, endpoint)
+        note_unknown_parameters(call)
         note_lost_plus(call)
     return problems
 
@@ -67,9 +68,9 @@ REPEATS_BYTES_MAX = 1_000_000
 UNKNOWN = "are unknown"
 
 
-def note_unread(call: ApiCall, endpoint: ApiEndpoint) -> None:
+def note_unread(call: ApiCall) -> None:
     """Note a body or a query that the endpoint does not read, and an invalid API version."""
-    exchange, source = call.exchange, endpoint.source
+    exchange, source = call.exchange, call.endpoint.source
     if exchange.body and (source == "query" or not source):
         read = "the parameters belong in the query" if source else "this endpoint reads none"
         note(call, f"a body was sent, but {read}")
@@ -87,9 +88,9 @@ def note_unread(call: ApiCall, endpoint: ApiEndpoint) -> None:
         note(call, problem)
 
 
-def note_unknown_parameters(call: ApiCall, endpoint: ApiEndpoint) -> None:
+def note_unknown_parameters(call: ApiCall) -> None:
     """Note unknown parameters of a query; cheap without them."""
-    known, sent = parameters(endpoint.schema), call.fields
+    known, sent = parameters(call.endpoint.schema), call.fields
     if sent.keys() <= known.keys():
         return
     further = _of_data_source(call)
