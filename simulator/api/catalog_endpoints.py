@@ -2,16 +2,15 @@
 legacy lists (SPEC 4.4 to 4.8). Encoded lists are cached until their contents change."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any, Final
 
 from simulator.api.call import ApiCall, Reply
+from simulator.api.input_notes import api_version
 from simulator.api.paging import BodyCache, note_page_behind, page_size
 from simulator.api.refusals import hint, no_biller, not_listed, note, refuse_input, refuse_parameters
-from simulator.api.validation import api_version
 from simulator.auth import headers as names
 from simulator.contract.query import flag, sent_times, whole
-from simulator.domain.model.catalog import Group, OptionList, Product, tree_of
+from simulator.domain.model.catalog import OptionList, Product, tree_of
 from simulator.domain.model.pricing import (
     account_source,
     biller_field,
@@ -22,7 +21,6 @@ from simulator.domain.model.pricing import (
 )
 from simulator.domain.queries import (
     NEW_VERSION,
-    SWITCH_IN_SERVICE_ZONE,
     has_newest_shape,
     last_updated,
     older,
@@ -230,18 +228,12 @@ def _filtered_billers(found: OptionList, filters: dict[str, str], *, any_case: b
     return OptionList(option for option in found if option.suggested_category == category)
 
 
-def by_denomination(header: bytes | None, now: datetime, switch: datetime = SWITCH_IN_SERVICE_ZONE) -> bool:
-    """Return whether a response has the shapes of 2026-09-16, the default from `switch` on."""
-    version = api_version(header)
-    return (version is not None and version >= NEW_VERSION) or now >= switch
-
-
 def wants_denominations(call: ApiCall) -> bool:
-    """Return whether a call's response has the shapes of 2026-09-16; a scenario may serve them to all requests."""
-    state = call.sandbox.core.state
-    if has_newest_shape(state):
-        return True
-    return by_denomination(call.headers.get(names.API_VERSION), call.now, version_switch(state))
+    """Return whether a call's response has the shapes of 2026-09-16: by its header, by default after the switch, or
+    always if the scenario says so."""
+    state, version = call.sandbox.core.state, api_version(call.headers.get(names.API_VERSION))
+    is_asked = version is not None and version >= NEW_VERSION
+    return is_asked or has_newest_shape(state) or call.now >= version_switch(state)
 
 
 def catalog(call: ApiCall) -> Reply:
@@ -258,7 +250,9 @@ def catalog(call: ApiCall) -> Reply:
     if body is None:
         listed = _listed(call, active)
         products = [listed[code]] if code in listed else [] if code else list(listed.values())
-        tree = state.catalog.groups if whole_tree else _tree(state.catalog.groups, listed, products)
+        # A `product_code` that matches nothing preserves the tree (SPEC 4.4).
+        shown_codes = {product.code for product in products} or listed
+        tree = state.catalog.groups if whole_tree else tree_of(state.catalog.groups, shown_codes)
         shown = products if newer else [older(state, product) for product in products]
         body = encode(catalog_lists.catalog(tree, shown, updated, by_denomination=newer))
         _BODIES.put(key, (state.catalog, owner.overlay), body)
@@ -279,12 +273,6 @@ def _listed(call: ApiCall, active: bool | None) -> dict[str, Product]:
     catalog = call.sandbox.core.state.catalog
     seen = ((code, call.owner.sees(catalog, code)) for code in catalog.products)
     return {code: one for code, one in seen if one and not one.is_hidden and active in (None, one.is_active)}
-
-
-def _tree(groups: tuple[Group, ...], listed: dict[str, Product], products: list[Product]) -> tuple[Group, ...]:
-    """Return the tree of the products in the answer. When a `product_code` matches nothing, return the tree without
-    that filter, so that it is preserved (SPEC 4.4)."""
-    return tree_of(groups, {product.code for product in products} or listed)
 
 
 def _note_no_match(call: ApiCall, code: str, active: bool | None) -> None:

@@ -1,23 +1,43 @@
 """`/v2/balance-webhook/deliveries`: the log of deliveries, and replays (SPEC 4.20)."""
 
 import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from typing import Any
 
+import msgspec
+
 from simulator.api.call import ApiCall, Reply
-from simulator.api.paging import BadParameter, PageEnd, decode_cursor, encode_cursor, note_filters
+from simulator.api.paging import note_filters
 from simulator.api.refusals import no_delivery, note, note_some, refuse_input, refuse_parameters
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.model.instants import instant, iso_day
 from simulator.domain.model.webhooks import REPLAYS_MAX, Delivery, ReplayRefused
 from simulator.wire import error_bodies, webhook_bodies
+from simulator.wire.money import encode
 
 PAGE_DEFAULT = 50
+_FOREIGN = "is not a cursor of this list; send it exactly as the previous page returned it"
 _UNESCAPED_PLUS = re.compile(r"(T.*) (\d\d:?\d\d)$", re.ASCII)  # in a query that means a space
 FILTERS = ("status", "from", "to", "search")
 DEFAULTS = {"status": "all", "search": ""}
+
+
+class BadParameter(ValueError):
+    """The error of the parameter `name`, with the reason."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(reason)
+        self.name = name
+
+
+class PageEnd(msgspec.Struct, array_like=True):
+    """The end of a page, which its cursor contains: the id of its last job, and the filters."""
+
+    job: str
+    filters: dict[str, str]
 
 
 def list_all(call: ApiCall) -> Reply:
@@ -27,8 +47,7 @@ def list_all(call: ApiCall) -> Reply:
     before: int | None = None
     try:
         if cursor := call.fields.get("cursor"):
-            place = _resume(call, cursor, filters)
-            before, filters = place.n, place.filters
+            before, filters = _resume(call, cursor, filters)
         begin, end = _moment(filters, "from"), _moment(filters, "to")
     except BadParameter as bad:
         return refuse_input(call, {bad.name: [str(bad)]})
@@ -42,7 +61,7 @@ def list_all(call: ApiCall) -> Reply:
         200,
         {
             "deliveries": [_record(call, one) for one in shown],
-            "cursor": encode_cursor(call, PageEnd(shown[-1].n, shown[-1].id, filters)) if has_more else "",
+            "cursor": _cursor(PageEnd(shown[-1].id, filters)) if has_more else "",
             "hasMore": has_more,
         },
     )
@@ -119,16 +138,25 @@ def _unknown() -> Reply:
     return Reply(404, error_bodies.parameters(_sentence(ReplayRefused.UNKNOWN), {}))
 
 
-def _resume(call: ApiCall, cursor: str, filters: dict[str, str]) -> PageEnd:
-    """Return the end of the previous page. Raise `BadParameter` when it is gone or its filters differ."""
-    place = decode_cursor(call, cursor)
-    last = call.sandbox.core.state.deliveries.numbered(place.n)
-    if last is None or last.id != place.job:
+def _cursor(place: PageEnd) -> str:
+    return urlsafe_b64encode(encode(place)).decode().rstrip("=")
+
+
+def _resume(call: ApiCall, cursor: str, filters: dict[str, str]) -> tuple[int, dict[str, str]]:
+    """Return the number of the previous page's last job, and the filters. Raise `BadParameter` when the cursor is
+    invalid, the job was evicted, or other filters were sent."""
+    try:
+        content = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
+        place = msgspec.json.decode(content, type=PageEnd)
+    except (ValueError, msgspec.DecodeError):
+        raise BadParameter("cursor", _FOREIGN) from None
+    last = call.sandbox.core.state.deliveries.find(place.job)
+    if last is None or last.reseller != call.owner.code:
         raise BadParameter("cursor", "leads to deliveries that were evicted from the log; start again without a cursor")
     if differing := [name for name in filters if _normalized(filters, name) != _normalized(place.filters, name)]:
         text = ", ".join(differing)
         raise BadParameter("cursor", f"belongs to another {text}; omit the filters, or start again without the cursor")
-    return place
+    return last.n, place.filters
 
 
 def _normalized(filters: dict[str, str], name: str) -> str | datetime | None:

@@ -1,20 +1,13 @@
-"""Pages of lists: their size, the days that they cover, cursors, and a cache of encoded pages."""
+"""Pages of lists: their size, the days that they cover, and a cache of encoded pages."""
 
-import hmac
 import threading
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-from binascii import Error as Base64Error
 from collections.abc import Hashable, Iterable
 from datetime import UTC, date
-from typing import NamedTuple
 
 from simulator.api.call import ApiCall
 from simulator.api.refusals import note
-from simulator.contract.body import BadJson, decode_any
 from simulator.contract.query import whole
-from simulator.domain.model import draw
 from simulator.domain.model.money import SERVICE_ZONE
-from simulator.wire.money import encode
 from simulator.wire.timestamps import day_range
 
 LIMIT_DEFAULT = 100
@@ -74,53 +67,6 @@ def page_size(call: ApiCall, parameter: str, maximum: int, assumption: str) -> t
         return maximum, {parameter: [f"must be at most {maximum}"]}
     note(call, f"a {parameter} of {size} was reduced to {maximum}, the maximum of a page")
     return maximum, {}
-
-
-TAG_BYTES = 16
-_FOREIGN = "is not a cursor of this list; send it exactly as the previous page returned it"
-
-
-class BadParameter(ValueError):
-    """The error of the parameter `name`, with the reason."""
-
-    def __init__(self, name: str, reason: str) -> None:
-        super().__init__(reason)
-        self.name = name
-
-
-class PageEnd(NamedTuple):
-    """The end of a page: number and id of its last job, and the filters."""
-
-    n: int
-    job: str
-    filters: dict[str, str]
-
-
-def encode_cursor(call: ApiCall, place: PageEnd) -> str:
-    """Encode a place as a cursor."""
-    text = encode([place.n, place.job, place.filters])
-    return urlsafe_b64encode(_tag(call, text) + text).decode().rstrip("=")
-
-
-def decode_cursor(call: ApiCall, cursor: str) -> PageEnd:
-    """Decode and verify a cursor. Raise `BadParameter`."""
-    try:
-        whole = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
-    except (Base64Error, ValueError):
-        raise BadParameter("cursor", _FOREIGN) from None
-    tag, text = whole[:TAG_BYTES], whole[TAG_BYTES:]
-    if not hmac.compare_digest(tag, _tag(call, text)):
-        raise BadParameter("cursor", _FOREIGN)
-    try:
-        return PageEnd(*decode_any(text))
-    except BadJson as bad:
-        raise AssertionError("we made what carries our tag") from bad
-
-
-def _tag(call: ApiCall, text: bytes) -> bytes:
-    drawn_for = call.sandbox.spec.drawn_for or call.sandbox.id  # a fork issues its original's cursors
-    key = draw.secret(call.sandbox.seed, "cursor", drawn_for, call.owner.code)
-    return hmac.digest(key, text, "sha256")[:TAG_BYTES]
 
 
 class BodyCache:

@@ -189,16 +189,17 @@ def refuse_address_of(call: ApiCall, reseller: Reseller) -> Reply | None:
 
 def unknown_path(call: ApiCall, known: list[str]) -> Reply:
     """Return 404 for a path that the service does not have."""
+    path, hint = call.exchange.path, ""
     if repeated := _repeated_prefix(call):
         note(call, repeated)
-        return Reply(404, error_bodies.parameters("There is no such path.", {}))
-    if _CONTROL.match(call.exchange.path):
+    elif _CONTROL.match(path):
         note(call, "the control API is below /_sim of the server, without a sandbox before it")
-        return Reply(404, error_bodies.parameters("There is no such path. The control API is below /_sim/.", {}))
-    by_name = {_unversioned(each): each for each in known}
-    likely = by_name.get(nearest(_unversioned(call.exchange.path), by_name), "")
-    note(call, f"the service has no such path{suggestion(likely)}")
-    hint = f" Did you mean {likely}?" if likely else CONSOLE_HINT if call.exchange.path == "/" else ""
+        hint = " The control API is below /_sim/."
+    else:
+        by_name = {_unversioned(each): each for each in known}
+        likely = by_name.get(nearest(_unversioned(path), by_name), "")
+        note(call, f"the service has no such path{suggestion(likely)}")
+        hint = f" Did you mean {likely}?" if likely else CONSOLE_HINT if path == "/" else ""
     return Reply(404, error_bodies.parameters(f"There is no such path.{hint}", {}))
 
 

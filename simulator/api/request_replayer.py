@@ -64,20 +64,14 @@ class RequestReplayer:
                     return {"type": "http.disconnect"}
             return {"type": "http.request", "body": recorded.body}
 
-        headers = recorded.headers
-        request = ApiRequest(
-            method=recorded.method,
-            query=recorded.query,
-            headers=headers,
-            by_name=dict(headers),
-            client=recorded.client,
+        request = _request(
+            recorded,
+            recorded.headers,
             body=None if recorded.is_awaited else recorded.body,
             receive=receive,
-            target=recorded.target,
             replay_of=recorded.replay_of,
             verdict=partial(_verdict, recorded) if is_masked or _has_failed_anonymous(recorded) else None,
             recorded=recorded,
-            scheme=recorded.scheme,
         )
         refusal: Refuse | None = None
         if recorded.error == UNKNOWN_SANDBOX:
@@ -100,21 +94,25 @@ class RequestReplayer:
         self, sandbox: LiveSandbox, recorded_by: LiveSandbox, recorded: Exchange, headers: list[tuple[bytes, bytes]]
     ) -> tuple[int, bytes]:
         """Send a recorded request to a sandbox as a new request with these headers; see `control.requests.Resend`."""
-        request = ApiRequest(
-            method=recorded.method,
-            query=recorded.query,
-            headers=headers,
-            by_name=dict(headers),
-            client=recorded.client,
-            body=recorded.body,
-            target=recorded.target,
-            replay_of=recorded.n,
-            scheme=recorded.scheme,
-        )
+        request = _request(recorded, headers, body=recorded.body, replay_of=recorded.n)
         prefix = "" if sandbox.id == DEFAULT else SANDBOX_PREFIX + sandbox.id
         url_sandbox = None if sandbox is recorded_by else recorded_by
         status, lines, _, _ = await self._pipeline.answer(sandbox, recorded.path, request, prefix, url_sandbox)
         return status, lines
+
+
+def _request(original: Exchange, headers: list[tuple[bytes, bytes]], **others: Any) -> ApiRequest:
+    """Return a recorded request with these headers."""
+    return ApiRequest(
+        method=original.method,
+        query=original.query,
+        headers=headers,
+        by_name=dict(headers),
+        client=original.client,
+        target=original.target,
+        scheme=original.scheme,
+        **others,
+    )
 
 
 def _handle_as_recorded(handle: Callable[[ApiCall], Reply], call: ApiCall) -> Reply:

@@ -167,10 +167,6 @@ class DeliveryLog(JobLog[Delivery]):
         self._last_serial = 0
         self._last_n = 0
 
-    def numbered(self, n: int) -> Delivery | None:
-        """Return the ended job with this number, if it is still in the log."""
-        return self._by_n.get(n)
-
     def ended(self, before: int | None = None) -> Iterator[Delivery]:
         """Yield ended jobs, latest first; with `before`, only jobs with a lower number."""
         n = self._last_n if before is None else before - 1

@@ -1,65 +1,24 @@
-"""Validation of a call's input against the contract, with notes about everything that the endpoint does not read."""
+"""Notes about the parts of a request that its endpoint does not read, with the names that were probably meant."""
 
 from collections.abc import Collection, Iterator, Mapping
 from datetime import date
 
-from simulator.api import refusals
-from simulator.api.call import ApiCall, Problems, Reply
+from simulator.api.call import ApiCall
 from simulator.api.refusals import hint, note, note_some, suggestion
 from simulator.auth import headers as names
-from simulator.contract.body import looks_like_json, read_members, repeated_keys
+from simulator.contract.body import looks_like_json, repeated_keys
 from simulator.contract.query import (
     TOO_MANY_PARAMETERS,
     admits_several,
     decode_query,
     has_too_many,
     parameters,
-    read_query,
 )
 from simulator.contract.schemas import Schema
 from simulator.domain.model.instants import day, looks_like_day
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.pricing import data_source
 from simulator.wire.diagnoses import shown
-
-
-def check_fields(call: ApiCall) -> Reply | None:
-    """Decode and validate the endpoint's input; return the endpoint's refusal when it violates the contract."""
-    exchange, endpoint = call.exchange, call.endpoint
-    source = endpoint.source
-    unread = (
-        exchange.query if source == "body" else exchange.body if source == "query" else exchange.query or exchange.body
-    )
-    if unread or names.API_VERSION in call.headers:
-        note_unread(call)
-    if not endpoint.schema:
-        return None
-    if source == "query":
-        problems = _read_parameters(call)
-    else:
-        assume, headers = call.sandbox.scenario.assume, call.headers
-        # By position, which is faster: every payment is created here.
-        call.fields, problems, call.is_exact = read_members(
-            endpoint.schema,
-            headers.get(b"content-type", b""),
-            exchange.body,
-            source == "form",
-            assume.get("duplicate-json-keys") == "reject",
-            assume.get("content-type") == "ignored",
-        )
-        if "body" in problems and headers.get(b"content-encoding", b"identity") != b"identity":
-            problems = {"body": [refusals.ENCODED]}
-    return refusals.refuse_input(call, problems) if problems else None
-
-
-def _read_parameters(call: ApiCall) -> Problems:
-    query = call.exchange.query
-    call.fields, problems = read_query(query, call.endpoint.schema)
-    if query:
-        note_unknown_parameters(call)
-        note_lost_plus(call)
-    return problems
-
 
 # Longer bodies are not searched for repeated members, which would delay other requests; no valid body is longer.
 REPEATS_BYTES_MAX = 1_000_000
