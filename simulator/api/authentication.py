@@ -1,7 +1,6 @@
 """Who may send a request: quotas and request rates, the address and its allowlist, an API key or a bearer token, the
 signature, and last the nonce, which is checked and spent atomically (SPEC 5, 8)."""
 
-from collections.abc import Callable
 from datetime import datetime
 from itertools import chain
 from weakref import WeakKeyDictionary
@@ -21,7 +20,6 @@ from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.domain.state import payment_with
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.lives import Quotas
 
 DEFAULT_RULES = QueryRules()
 LOST = (ConnectionEnd.ABORTED, ConnectionEnd.CUT, ConnectionEnd.GONE)
@@ -234,21 +232,21 @@ class RequestPace:
 
 _paces: WeakKeyDictionary[LiveSandbox, RequestPace] = WeakKeyDictionary()
 
-Refuse = Callable[[ApiCall], Reply]
 
-
-def refusal_by_quota(sandbox: LiveSandbox, quotas: Quotas, wall: datetime) -> Refuse | None:
-    """Return the refusal of a request before it is read, if any; count it for the rate."""
+def refuse_unread(call: ApiCall) -> Reply | None:
+    """Refuse a request above the sandbox's quota of requests or bytes; count it for the rate."""
+    sandbox, quotas = call.sandbox, call.sandbox.spec.quotas
+    if call.request.recorded is not None:  # its replay repeats the refusal that the tape has
+        return None
     if quotas.rate is not None:
         pace = _paces.get(sandbox)
         if pace is None:
             pace = _paces[sandbox] = RequestPace(quotas.rate)
-        if not pace.passes(wall):
-            shown, text = f"{quotas.rate:g} requests a second", "It has sent too many requests; retry a little later."
-            return lambda call: _refuse(call, RATE, shown, text)
+        if not pace.passes(call.wall):
+            text = "It has sent too many requests; retry a little later."
+            return _refuse(call, RATE, f"{quotas.rate:g} requests a second", text)
     if quotas.bytes is not None and sandbox.tape.bytes + sandbox.tape.left_bytes >= quotas.bytes:
-        shown, text = f"{quotas.bytes} bytes", "It has used all its bytes; a reset empties it."
-        return lambda call: _refuse(call, BYTES, shown, text)
+        return _refuse(call, BYTES, f"{quotas.bytes} bytes", "It has used all its bytes; a reset empties it.")
     return None
 
 

@@ -20,10 +20,10 @@ from simulator.api import refusals
 from simulator.api.authentication import (
     authenticate,
     identify,
-    refusal_by_quota,
     refuse_address,
     refuse_blocked,
     refuse_late,
+    refuse_unread,
 )
 from simulator.api.call import GONE, ApiCall, ApiRequest, ClientGone, EncodedReply, Reply
 from simulator.api.clients import DIRECT, ClientResolver
@@ -67,34 +67,23 @@ class Pipeline:
         `sandbox` may have been found by credentials. `url_sandbox` is then the sandbox of the URL, which records the
         request if its authentication fails. `refusal`, if given, replaces all steps of the reply.
         """
-        began, wall = perf_counter(), sandbox.clock.wall()
-        counters = sandbox.counters  # a reset replaces counters and journal; the new journal gets this request
+        began, counters = perf_counter(), sandbox.counters
         sandbox.is_touched = True
+        wall = sandbox.clock.wall()
         now = sandbox.clock.at(wall)
         if not sandbox.driver.catch_up(now):
             now = await sandbox.settle(now)
         call = self._read_head(sandbox, path, request, prefix, now, wall)
-        if sandbox.spec.quotas is not NO_QUOTAS and request.recorded is None:
-            refusal = refusal_by_quota(sandbox, sandbox.spec.quotas, wall) or refusal
-        needs_body = counters.needs_bodies or (url_sandbox is not None and url_sandbox.counters.needs_bodies)
-        reply, content = await self._reply(call, refusal, needs_body)
-        recorder, is_same_life = sandbox, counters is sandbox.counters
-        if url_sandbox is not None and call.reseller is None:
-            call.exchange.owner = sandbox.id
-            recorder, is_same_life = url_sandbox, True
-        diagnosis = _complete(call, reply, content, url_sandbox)
-        call.exchange.duration_us = int((perf_counter() - began) * 1e6)
+        reply, content = await self._reply(call, refusal, url_sandbox)
+        recorder = sandbox if url_sandbox is None or call.reseller is not None else url_sandbox
+        diagnosis, exchange = _complete(call, reply, content, url_sandbox), call.exchange
+        exchange.duration_us = int((perf_counter() - began) * 1e6)
         if not recorder.is_deleted:
             record(call, recorder)
-            if recorder is sandbox:
-                sandbox.publish(call.exchange.n)
-            else:
-                recorder.events.note(call.exchange.n)
-                sandbox.publish()
-            if is_same_life:  # counters of a former life are being read in another thread
+            if recorder is not sandbox or counters is sandbox.counters:  # else another thread reads them after a reset
                 ending = "" if reply.ending is None else reply.ending.name
-                recorder.counters.count(call.exchange, ending, self._paths.documented)
-        return reply.status, reply_headers(recorder.id, call.exchange, diagnosis), content, reply.ending
+                recorder.counters.count(exchange, ending, self._paths.documented)
+        return reply.status, reply_headers(recorder.id, exchange, diagnosis), content, reply.ending
 
     def _read_head(
         self, sandbox: LiveSandbox, path: str, request: ApiRequest, prefix: str, now: datetime, wall: datetime
@@ -125,12 +114,12 @@ class Pipeline:
         )
 
     async def _reply(
-        self, call: ApiCall, refusal: Callable[[ApiCall], Reply] | None, needs_body: bool
+        self, call: ApiCall, refusal: Callable[[ApiCall], Reply] | None, url_sandbox: LiveSandbox | None
     ) -> tuple[Reply, bytes]:
         """Return the reply and its encoded body. An exception of ours becomes a reply as well."""
         try:
             reply = await self._run_steps(call) if refusal is None else refusal(call)
-            if needs_body and not call.has_body:
+            if not call.has_body and any(each.counters.needs_bodies for each in (call.sandbox, url_sandbox) if each):
                 await store_unread_body(call)
             content = reply.body if type(reply.body) is bytes else encode(reply.body)
         except ClientGone:
@@ -144,7 +133,7 @@ class Pipeline:
 
     async def _run_steps(self, call: ApiCall) -> Reply:
         """Run the steps of every call, in order. Each returns the reply that ends the call, or None to continue."""
-        reply = self.admit(call) or self.find_endpoint(call) or check_head(call)
+        reply = admit(call) or self.find_endpoint(call) or check_head(call)
         if reply is None:
             reply = (
                 (await await_body(call) if call.fault or call.request.body is None else None)
@@ -156,15 +145,6 @@ class Pipeline:
         if not call.is_exact:
             note_ignored_members(call)
         return reply if call.fault is None else await with_failures(call, reply)
-
-    def admit(self, call: ApiCall) -> Reply | None:
-        """Refuse a request to a closed sandbox, or above the rate limit of its address, which counts it (SPEC 8)."""
-        sandbox = call.sandbox
-        if sandbox.is_closed:
-            return refusals.lost_sandbox(call)
-        if sandbox.core.state.rates is not None and sandbox.apply(CountRequest(call.exchange.client), call.now):
-            return refuse_blocked(call)
-        return None
 
     def find_endpoint(self, call: ApiCall) -> Reply | None:
         """Find the endpoint of a call, unless its path or method is refused."""
@@ -187,6 +167,19 @@ def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     for name, value in pairs:
         headers[name] = headers[name] + b", " + value if name in headers else value
     return headers
+
+
+def admit(call: ApiCall) -> Reply | None:
+    """Refuse a request to a closed sandbox, above a quota of the sandbox, or above the rate limit of its address, which
+    counts it (SPEC 8)."""
+    sandbox = call.sandbox
+    if sandbox.spec.quotas is not NO_QUOTAS and (refusal := refuse_unread(call)):
+        return refusal
+    if sandbox.is_closed:
+        return refusals.lost_sandbox(call)
+    if sandbox.core.state.rates is not None and sandbox.apply(CountRequest(call.exchange.client), call.now):
+        return refuse_blocked(call)
+    return None
 
 
 def check_head(call: ApiCall) -> Reply | None:
@@ -234,9 +227,9 @@ def check_input(call: ApiCall) -> Reply | None:
 
 def validate(call: ApiCall) -> Reply | None:
     """Decode the endpoint's input into `call.fields`. Refuse input that violates the contract."""
-    exchange, headers, endpoint = call.exchange, call.headers, call.endpoint
-    source, body, query = endpoint.source, exchange.body, exchange.query
-    if (source != "query" and query) or (source in ("query", "") and body) or names.API_VERSION in headers:
+    headers, endpoint, query, body = call.headers, call.endpoint, call.exchange.query, call.exchange.body
+    source = endpoint.source
+    if (query if source == "body" else body if source == "query" else query or body) or names.API_VERSION in headers:
         note_unread(call)
     if source == "query":
         call.fields, problems = read_query(query, endpoint.schema)
@@ -325,17 +318,25 @@ def _complete(call: ApiCall, reply: Reply, content: bytes, url_sandbox: LiveSand
 
 
 def record(call: ApiCall, recorder: LiveSandbox) -> None:
-    """Add a call to the journal of `recorder`, and to the tape of its own sandbox.
+    """Add a call to the journal of `recorder` and to the tape of its own sandbox, and publish it with what it caused.
 
     A suspended call is on that tape already, and gets its answer there. The tape of `recorder` shows calls that it
     cannot replay: of another sandbox, or of a former life.
     """
-    own = call.sandbox
+    exchange, own = call.exchange, call.sandbox
+    if recorder is not own:
+        exchange.owner = own.id
+    size = recorder.journal.add(exchange)
     is_lost = own.is_closed or own.core is not call.core
-    size = recorder.journal.add(call.exchange)
     if call.tape is None and not is_lost:
-        own.tape.add(call.exchange, size)
+        own.tape.add(exchange, size)
     elif call.tape is own.tape:
-        own.tape.answer(call.exchange, size)
-    if recorder is not own or (call.tape is not own.tape and is_lost):
-        recorder.tape.add(RequestShown(call.exchange), size)
+        own.tape.answer(exchange, size)
+    if recorder is own:
+        if is_lost and call.tape is not own.tape:
+            own.tape.add(RequestShown(exchange), size)
+        own.publish(exchange.n)
+    else:
+        recorder.tape.add(RequestShown(exchange), size)
+        recorder.events.note(exchange.n)
+        own.publish()

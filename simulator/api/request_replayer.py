@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 
 from simulator.api import refusals
-from simulator.api.authentication import UNREAD_REFUSALS, Refuse
+from simulator.api.authentication import UNREAD_REFUSALS
 from simulator.api.call import ApiCall, ApiRequest, BodyTooLarge, EncodedReply, Reply
-from simulator.api.pipeline import Pipeline, check_head
+from simulator.api.pipeline import Pipeline, admit, check_head
 from simulator.api.routes import RESELLER_ROUTES
 from simulator.auth.signature import Denied
 from simulator.persistence.tape.entries import Resumption
@@ -73,7 +73,7 @@ class RequestReplayer:
             verdict=partial(_verdict, recorded) if is_masked or _has_failed_anonymous(recorded) else None,
             recorded=recorded,
         )
-        refusal: Refuse | None = None
+        refusal: Callable[[ApiCall], Reply] | None = None
         if recorded.error == UNKNOWN_SANDBOX:
             named = recorded.path.removeprefix(SANDBOX_PREFIX).partition("/")[0]
             refusal = partial(refusals.unknown_sandbox, named)
@@ -85,8 +85,7 @@ class RequestReplayer:
 
     def _fail_unread(self, recorded: Exchange, call: ApiCall) -> Reply:
         """Fail a request before its body is read, after the steps that count it and the fault that it met."""
-        pipeline = self._pipeline
-        if not pipeline.admit(call) and recorded.fault and not pipeline.find_endpoint(call):
+        if not admit(call) and recorded.fault and not self._pipeline.find_endpoint(call):
             check_head(call)
         raise FailedAsRecorded
 
