@@ -21,7 +21,7 @@ from urllib.parse import quote, quote_plus, unquote_plus, unquote_to_bytes, urls
 
 import msgspec
 
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 from simulator.wire.token_answers import HARMLESS_MEMBERS, MEMBERS, is_token_path
 
 MASKED: Final = "(not shown)"

@@ -35,7 +35,7 @@ from simulator.http_client.targets import reason_to_refuse
 from simulator.runtime.inboxes import INBOX_PATH
 from simulator.wire import account, error_bodies, history_page, webhook_bodies
 from simulator.wire.diagnoses import shown
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 
 
 def balance(call: ApiCall) -> Reply:

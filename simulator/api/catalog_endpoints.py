@@ -30,7 +30,7 @@ from simulator.domain.state import State
 from simulator.wire import catalog as catalog_lists
 from simulator.wire import error_bodies, legacy, option_lists
 from simulator.wire.diagnoses import shown
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 from simulator.wire.option_lists import Page
 
 LIMIT_MAX = 25_000

@@ -16,7 +16,7 @@ from simulator.domain.commands import ReplayDelivery
 from simulator.domain.model.instants import instant, iso_day
 from simulator.domain.model.webhooks import REPLAYS_MAX, Delivery, ReplayRefused
 from simulator.wire import error_bodies, webhook_bodies
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 
 PAGE_DEFAULT = 50
 _FOREIGN = "is not a cursor of this list; send it exactly as the previous page returned it"

@@ -30,7 +30,7 @@ from simulator.domain.model.rules import Fields
 from simulator.domain.state import payment_with
 from simulator.runtime.journal import CONTENT_TYPE
 from simulator.wire import error_bodies
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 
 REFUSED_FROM = 400  # the lowest status of a refusal
 ONE_SECOND = timedelta(seconds=1)

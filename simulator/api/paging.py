@@ -8,7 +8,7 @@ from simulator.api.call import ApiCall
 from simulator.api.refusals import note
 from simulator.contract.query import whole
 from simulator.domain.model.money import SERVICE_ZONE
-from simulator.wire.timestamps import day_range
+from simulator.wire.formats import day_range
 
 LIMIT_DEFAULT = 100
 PAGE_MAX = 1000

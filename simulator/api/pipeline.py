@@ -42,7 +42,7 @@ from simulator.runtime.journal import Exchange, decode_rule_names, packed, reply
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import NO_QUOTAS
 from simulator.runtime.traces import trace_of
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 from simulator.wire.token_answers import deprecation
 
 

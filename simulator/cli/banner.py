@@ -19,7 +19,7 @@ from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.shortened import whole_line
 from simulator.staging.signing import Credentials, sign
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 
 # The payment in the request to paste, where the scenario sells it: an ordinary account, a common denomination.
 EXAMPLE_PRODUCT, EXAMPLE_ACCOUNT, EXAMPLE_AMOUNT = "RELOAD", "0123456789", 10

@@ -22,7 +22,7 @@ from simulator.scenario.library import descriptions, load_scenario, problems, te
 from simulator.scenario.reading.nodes import Problem, ScenarioError
 from simulator.shortened import whole_line
 from simulator.whole_files import write_whole
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 
 
 @verb("scenarios", "show default > mine.yaml", "schema > scenario.schema.json")

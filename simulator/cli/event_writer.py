@@ -21,7 +21,7 @@ from simulator.control.events import EventQuery, EventSource
 from simulator.runtime.background import Worker
 from simulator.runtime.operations import report
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 
 if TYPE_CHECKING:
     from simulator.persistence.gate import Gate

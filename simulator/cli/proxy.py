@@ -28,7 +28,7 @@ from simulator.staging.proxy.watcher import Watcher
 from simulator.staging.recorder.recorder import TrafficRecorder
 from simulator.staging.signing import Address, CannotSign, parse_address, secret_bytes
 from simulator.whole_files import refuse_other_than_file, write_whole
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 
 PROXY_PORT = 8090
 

@@ -19,8 +19,7 @@ from simulator.domain.state import State
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.sections.catalog_section import build_changes, build_tree_changes
 from simulator.wire.catalog import adjustment, overlay_body, product_body, tree_part
-from simulator.wire.money import number
-from simulator.wire.timestamps import iso_utc_exact
+from simulator.wire.formats import iso_utc_exact, number
 
 
 async def change_product(request: Request, live: LiveSandbox) -> Response:

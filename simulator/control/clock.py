@@ -28,7 +28,7 @@ from simulator.redaction import redact_urls
 from simulator.runtime.events import Action
 from simulator.runtime.lanes import STOPPED
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.wire.money import number
+from simulator.wire.formats import number
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 STOP_TIMEOUT_S = 5.0

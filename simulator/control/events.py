@@ -25,7 +25,7 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.traces import sent_trace
 from simulator.wire import webhook_bodies
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 KINDS = ("request", "status", "entry", "callback", "webhook", "notification", "action")

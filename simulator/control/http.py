@@ -25,7 +25,7 @@ from simulator.runtime.sandboxes import Sandboxes
 from simulator.scenario.library import BODY
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.shortened import SENTENCE_CHARS_MAX, shortened
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
 OUTLINE_BYTES_MAX = 512 * 1024  # a scenario has more structure than any request of the reseller API

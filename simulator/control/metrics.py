@@ -29,7 +29,7 @@ from simulator.runtime.operations import (
     reported,
 )
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 
 
 async def health(request: Request) -> Response:

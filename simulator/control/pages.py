@@ -21,7 +21,7 @@ from simulator.contract.openapi import bundled
 from simulator.contract.register import assumptions
 from simulator.control.http import error, of_service, reply
 from simulator.runtime.background import in_background
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 
 FILES_PATH = "/_sim/console"
 PAGE_PREFIXES = ("/_sim/s/", "/_sim/ui/")

@@ -13,8 +13,7 @@ from simulator.domain.model.rules import SourceLine
 from simulator.domain.model.wallet import Entry
 from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.wire.money import number
-from simulator.wire.timestamps import iso_utc_exact
+from simulator.wire.formats import iso_utc_exact, number
 
 
 def members(record: Any, *names: str) -> dict[str, Any]:

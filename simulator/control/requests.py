@@ -39,7 +39,7 @@ from simulator.runtime.journal import Exchange, Tally, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.shortened import one_line
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 from simulator.wire.traffic import as_sent
 
 _FILTERS: Mapping[str, Callable[[Exchange], Any]] = {

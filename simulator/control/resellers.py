@@ -25,7 +25,7 @@ from simulator.http_client.targets import reason_to_refuse
 from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.build import build_reseller
-from simulator.wire.money import number
+from simulator.wire.formats import number
 from simulator.wire.webhook_bodies import SECRET_SHOWN_CHARS
 
 

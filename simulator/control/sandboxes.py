@@ -34,7 +34,7 @@ from simulator.scenario.library import load_scenario, names, scenario_from_objec
 from simulator.scenario.lint.start import real_waits
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.scenario_files import ABSENT, TAPE_BYTES_MAX, Unreadable
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 
 FORWARDED_KEY: Final = "reseller_sim.forwarded"
 """The key in the scope of a request that another server has forwarded."""

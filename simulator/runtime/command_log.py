@@ -39,7 +39,7 @@ from simulator.runtime.events import Action, EventLog
 from simulator.runtime.traces import Trace, TraceContext, passed_on
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.wire.catalog import product_body, tree_part
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 
 DONE = "done"
 SCENARIO = "scenario"  # the code of a scenario that is not accepted

@@ -23,7 +23,7 @@ from simulator.http_client.dialer import Dialer, NotConnectedError, Origin
 from simulator.shortened import shortened
 from simulator.staging.conform.findings import Departs, NotExercised
 from simulator.staging.signing import Credentials, parse_address, signature_headers
-from simulator.wire.timestamps import RANGE_DASH
+from simulator.wire.formats import RANGE_DASH
 
 BODY_BYTES_MAX: Final = 64 * 1024 * 1024
 _MISSING: Any = object()

@@ -11,9 +11,8 @@ import msgspec
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.history import Total
 from simulator.domain.model.wallet import Entry, EntryType
-from simulator.wire.money import number
+from simulator.wire.formats import day_first, number, year_first, year_first_ms
 from simulator.wire.option_lists import link
-from simulator.wire.timestamps import day_first, year_first, year_first_ms
 
 
 def balance(amount: Decimal, *, flat: bool = False) -> dict[str, Any]:

@@ -5,8 +5,7 @@ from datetime import date, datetime
 from typing import Any
 
 from simulator.domain.model.bills import Bill, BillError, BillRefused
-from simulator.wire.money import number
-from simulator.wire.timestamps import day_first
+from simulator.wire.formats import day_first, number
 
 VALID = "Account no is valid"
 

@@ -17,8 +17,7 @@ from simulator.domain.model.catalog import (
     Product,
     Source,
 )
-from simulator.wire.money import money, number
-from simulator.wire.timestamps import iso_utc
+from simulator.wire.formats import iso_utc, money, number
 
 
 def catalog(

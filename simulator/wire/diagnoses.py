@@ -12,7 +12,7 @@ from simulator.domain.model.details import Detail, DetailKind
 from simulator.domain.model.money import DIGITS_AFTER_MAX, DIGITS_BEFORE_MAX, decimal_text
 from simulator.domain.model.transactions import Status
 from simulator.shortened import ELLIPSIS, QUOTED_CHARS_MAX, SENTENCE_CHARS_MAX, shortened
-from simulator.wire.money import amount_text
+from simulator.wire.formats import amount_text
 from simulator.wire.payments import STATUS_NAMES
 
 ITEMS_MAX = 12

@@ -9,7 +9,7 @@ from simulator.domain.model.history import HISTORY_STATUSES, Figures, HistorySta
 from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.transactions import SETTLED, Transaction
 from simulator.wire import payments
-from simulator.wire.timestamps import year_first_ms
+from simulator.wire.formats import year_first_ms
 
 STATUS_FILTERS: Mapping[str, HistoryStatus] = {
     "SUCCESSFUL": HistoryStatus.SUCCESSFUL,

@@ -12,7 +12,7 @@ from simulator.domain.model.catalog import (
     Product,
 )
 from simulator.domain.model.pricing import account_source, amount_range, subproduct_field
-from simulator.wire.money import amount_text, limit_text, number
+from simulator.wire.formats import amount_text, limit_text, number
 
 NO_CATEGORY = ("", "")
 

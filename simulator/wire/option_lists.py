@@ -11,7 +11,7 @@ import msgspec
 from simulator.domain.model import pricing
 from simulator.domain.model.catalog import Option, OptionList, Product
 from simulator.domain.model.pricing import amount_range
-from simulator.wire.money import amount_text, limit_text, money, number
+from simulator.wire.formats import amount_text, limit_text, money, number
 
 
 class Page(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ from simulator.domain.model.delivery_attempts import Job, OutgoingRequest
 from simulator.domain.model.transactions import PaymentResult, Transaction
 from simulator.domain.model.webhooks import Delivery, Event, Signature
 from simulator.wire import payments, webhook_bodies
-from simulator.wire.money import encode, number
+from simulator.wire.formats import encode, number
 from simulator.wire.webhook_signature import signed
 
 USER_AGENT = "reseller-sim"

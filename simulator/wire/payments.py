@@ -10,8 +10,7 @@ from simulator.domain.model.catalog import Product
 from simulator.domain.model.money import ZERO, parse_number
 from simulator.domain.model.schedule import NetworkStatus
 from simulator.domain.model.transactions import PaymentAnswer, PaymentRefused, PaymentResult, Status, Transaction
-from simulator.wire.money import known_number, number
-from simulator.wire.timestamps import day_first, year_first, year_first_ms
+from simulator.wire.formats import day_first, known_number, number, year_first, year_first_ms
 
 # `Succesful` is the service's own spelling and must be matched as written.
 STATUS_NAMES: Mapping[Status, str] = {

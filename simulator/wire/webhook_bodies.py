@@ -15,8 +15,7 @@ from simulator.domain.model.webhooks import (
     Webhook,
 )
 from simulator.wire import catalog, option_lists
-from simulator.wire.money import number
-from simulator.wire.timestamps import iso_utc
+from simulator.wire.formats import iso_utc, number
 
 EVENT_VERSION = "1.0"
 METHOD = "POST"

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.scenario.library import load_scenario, text
 from simulator.scenario.reading.load import load_text
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 from tests.support.client import Client, running
 
 # A product, what stands before the last seven digits of an account of its, and an amount that it sells.

@@ -10,7 +10,7 @@ from simulator.scenario.library import check_text, load_scenario, names
 from simulator.scenario.reading.load import load_text
 from simulator.scenario.reading.scenario_files import bundled_path
 from simulator.scenario.sections.rule_sections import DEFINITIONS
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 from tests.support.client import Client, running
 
 RULES = "/sandboxes/default/rules"

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from simulator.wire.timestamps import day_range
+from simulator.wire.formats import day_range
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback, CallbackConfig
 from simulator.domain.model.transactions import Distortion, PaymentResult, Status, Transaction
 from simulator.wire import account, outbound, payments
-from simulator.wire.money import encode, number
-from simulator.wire.timestamps import day_first, iso_utc, iso_utc_exact, year_first, year_first_ms
+from simulator.wire.formats import day_first, encode, iso_utc, iso_utc_exact, number, year_first, year_first_ms
 
 AT = datetime(2026, 12, 31, 16, 5, 9, 7_999, tzinfo=UTC)
 EARLIER = datetime(2025, 1, 1, tzinfo=UTC)

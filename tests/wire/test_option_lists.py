@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from simulator.domain.model.catalog import Money, Option, OptionList
-from simulator.wire.money import amount_text, money
+from simulator.wire.formats import amount_text, money
 from simulator.wire.option_lists import Page, label_without_validity, options
 from tests.support.worlds import fixed_product
 

@@ -24,7 +24,7 @@ from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.shortened import whole_line
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 
 INDEX = "index.html"
 TITLE = "reseller-sim: report of a run"

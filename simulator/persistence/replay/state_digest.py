@@ -11,7 +11,7 @@ from simulator.domain.state import State
 from simulator.runtime.command_log import digest
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.catalog import product_body, tree_part
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 
 NO_JOBS = JobCounts()
 LATEST: Final = 300

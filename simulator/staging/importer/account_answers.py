@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 from simulator.shortened import one_line
 from simulator.staging.bodies import as_dict, as_list, as_text, decoded, dicts
 from simulator.staging.service import TRIES_MAX, Answer, NoAnswer, Session
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 
 API_VERSION = "2026-09-16"  # the shape with denominations and plan codes; the older shape follows from it (SPEC 9)
 FORMAT = "reseller-sim import 1"

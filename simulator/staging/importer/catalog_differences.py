@@ -15,7 +15,7 @@ from simulator.shortened import one_line
 from simulator.staging.bodies import as_dict, as_text
 from simulator.staging.importer.account_answers import Offer, ProductAnswers, biller_field
 from simulator.wire import catalog, legacy, option_lists
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 from simulator.wire.option_lists import Page
 
 VALUE_CHARS_MAX = 80

@@ -39,7 +39,7 @@ from simulator.runtime.operations import report
 from simulator.staging.proxy import shown
 from simulator.staging.proxy.log import Payment, SeenCall, SeenDeparture, SeenNotification
 from simulator.staging.proxy.watcher import Watcher
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 from simulator.wire.traffic import Call, Notification
 
 HEALTH_PATH = "/_sim/health"

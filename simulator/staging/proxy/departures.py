@@ -10,7 +10,7 @@ from simulator.contract.responses import Departure, body_departures, departures,
 from simulator.contract.schemas import schema
 from simulator.staging.bodies import TEXT_CHARS_MAX, as_dict, decoded, dicts, parameters, short
 from simulator.staging.proxy.messages import value_of
-from simulator.wire.money import is_integer_when_whole
+from simulator.wire.formats import is_integer_when_whole
 from simulator.wire.traffic import Headers
 
 JUDGED_BYTES_MAX: Final = 1024 * 1024

@@ -26,7 +26,7 @@ from simulator.staging.proxy.messages import (
     value_of,
 )
 from simulator.staging.signing import Address
-from simulator.wire.money import encode
+from simulator.wire.formats import encode
 from simulator.wire.traffic import Headers
 
 CONNECT_TIMEOUT_S: Final = 10.0

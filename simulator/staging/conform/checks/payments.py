@@ -11,7 +11,7 @@ from simulator.staging.conform.context import Run, check, selects
 from simulator.staging.conform.findings import Departs, Departure, NotExercised, differ, unless
 from simulator.staging.conform.payments import CENT, FINAL_NAMES, PAID, PENDING, STATUSES, Order, PlannedPayment
 from simulator.staging.service import Answer, target
-from simulator.wire.money import is_integer_when_whole
+from simulator.wire.formats import is_integer_when_whole
 
 KEPT = ("refid", "product", "account", "amount", "productName")
 

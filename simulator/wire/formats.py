@@ -1,10 +1,55 @@
-"""The timestamp formats of SPEC 1. All but ISO 8601 are GMT+8, the service's own zone."""
+"""The formats of single values in JSON: numbers, money (SPEC 2.2) and timestamps (SPEC 1). All timestamps but ISO 8601
+are GMT+8, the service's own zone."""
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
-from typing import NamedTuple
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, NamedTuple
 
+import msgspec
+
+from simulator.domain.model.catalog import Money
 from simulator.domain.model.instants import day, looks_like_day
 from simulator.domain.model.money import SERVICE_ZONE
+
+encode: Callable[[Any], bytes] = msgspec.json.Encoder(decimal_format="number").encode
+
+
+def number(value: Decimal) -> int | Decimal:
+    """Convert a Decimal for JSON: whole amounts to an integer, others without trailing zeros."""
+    whole = int(value)
+    return whole if whole == value else value.normalize()
+
+
+# Cached for recurring amounts, such as face values and costs, unlike balances.
+known_number = lru_cache(maxsize=4096)(number)
+
+
+def is_integer_when_whole(written: object, amount: Decimal) -> bool:
+    """Return whether a decoded number is written as SPEC 2.3 wants a payment's amount of this value."""
+    return isinstance(written, int) == (amount == amount.to_integral_value())
+
+
+UNLIMITED = "-1"
+
+
+def money(value: Money) -> dict[str, str]:
+    """Return the amount as text, with at least two decimals."""
+    return {"amount": amount_text(value.amount), "currency": value.currency}
+
+
+def amount_text(amount: Decimal) -> str:
+    """`1.00`, `0.045`."""
+    exponent = amount.as_tuple().exponent
+    assert isinstance(exponent, int)
+    return f"{amount:.2f}" if exponent > -2 else f"{amount:f}"
+
+
+def limit_text(amount: Decimal | None) -> str:
+    """Return the text of a limit of billers and sub-products (SPEC 2.14, 2.16): `-1` means no limit."""
+    return UNLIMITED if amount is None else amount_text(amount)
+
 
 RANGE_DASH = " - "
 
