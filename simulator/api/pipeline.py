@@ -118,7 +118,9 @@ class Pipeline:
     ) -> tuple[Reply, bytes]:
         """Return the reply and its encoded body. An exception of ours becomes a reply as well."""
         try:
-            reply = await self._run_steps(call) if refusal is None else refusal(call)
+            reply = None if call.sandbox.spec.quotas is NO_QUOTAS else refuse_unread(call)
+            if reply is None:
+                reply = await self._run_steps(call) if refusal is None else refusal(call)
             if not call.has_body and any(each.counters.needs_bodies for each in (call.sandbox, url_sandbox) if each):
                 await store_unread_body(call)
             content = reply.body if type(reply.body) is bytes else encode(reply.body)
@@ -170,11 +172,8 @@ def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
 
 
 def admit(call: ApiCall) -> Reply | None:
-    """Refuse a request to a closed sandbox, above a quota of the sandbox, or above the rate limit of its address, which
-    counts it (SPEC 8)."""
+    """Refuse a request to a closed sandbox, or above the rate limit of its address, which counts it (SPEC 8)."""
     sandbox = call.sandbox
-    if sandbox.spec.quotas is not NO_QUOTAS and (refusal := refuse_unread(call)):
-        return refusal
     if sandbox.is_closed:
         return refusals.lost_sandbox(call)
     if sandbox.core.state.rates is not None and sandbox.apply(CountRequest(call.exchange.client), call.now):
