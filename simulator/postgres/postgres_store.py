@@ -158,6 +158,7 @@ class PostgresStore:
                 if getattr(error, "sqlstate", None) != COMMITTED_ALREADY:
                     self._disconnect()
                     if not is_outage(error):
+                        self.down_since = None
                         return store_error(error, self._address)
                     if self.down_since is None:
                         self.down_since = monotonic()

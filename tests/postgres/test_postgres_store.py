@@ -119,6 +119,7 @@ def test_a_commit_that_stops_half_way_holds_nobody_up_after_the_lease(
     assert other.claim("shop") == other.id
     one.store.writer.append("shop", 1, b"late")
     assert isinstance(one.commit(), LeaseLost)
+    assert (one.store.outages, one.store.down_since) == (1, None), "PostgreSQL answered again, and refused"
 
 
 def test_a_living_server_keeps_its_sandboxes(one: Server, other: Server) -> None:
