@@ -22,6 +22,9 @@ from tests.support.sharing import await_true, control, pay, server
 CLIENTS = 4
 SANDBOXES = ("one", "two", "three")
 PAUSE_S = 0.1
+PATIENCE_S = 5.0
+"""How long a client waits for an answer. A server that is cut off keeps what it executed waiting for PostgreSQL."""
+
 CHAOS_LEASE_S = 1.0
 
 
@@ -88,7 +91,7 @@ class Load:
 
     def _is_paid(self, refid: str, sandbox: str, port: int) -> bool:
         with suppress(OSError, HTTPException, ValueError):
-            answer = pay(_at(port, self.resellers), refid, sandbox)
+            answer = pay(_at(port, self.resellers), refid, sandbox, PATIENCE_S)
             if answer.status == 200:
                 return True
             assert answer.status in (503, 504), answer

@@ -135,12 +135,18 @@ def serving(
         process.stderr.close()
 
 
-def ask(url: str, method: str = "GET", body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Response:
-    """Send a request unchanged."""
+def ask(
+    url: str,
+    method: str = "GET",
+    body: bytes | None = None,
+    headers: Mapping[str, str] | None = None,
+    timeout_s: float = DEADLINE_S,
+) -> Response:
+    """Send a request unchanged. Raises `TimeoutError` when no answer comes in time."""
     parts = urlsplit(url)
     assert parts.hostname is not None
     target = url.split("://", 1)[1].partition("/")[2]
-    connection = HTTPConnection(parts.hostname, parts.port, timeout=DEADLINE_S)
+    connection = HTTPConnection(parts.hostname, parts.port, timeout=timeout_s)
     try:
         connection.request(method, f"/{target}", body, dict(headers or {}))
         response = connection.getresponse()

@@ -28,14 +28,14 @@ def control(running: Serving, method: str, path: str, body: Any = None) -> Respo
     return ask(f"{running.ready['url']}/_sim{path}", method, content, JSON if content else {})
 
 
-def pay(running: Serving, refid: str, sandbox: str = "default", account: str = "0123456789") -> Response:
+def pay(running: Serving, refid: str, sandbox: str = "default", timeout_s: float = DEADLINE_S) -> Response:
     """Pay with the first reseller of the scenario."""
     reseller = running.ready["resellers"][0]
-    body = json.dumps({"refid": refid, "product": "RELOAD", "account": account, "amount": 10}).encode()
+    body = json.dumps({"refid": refid, "product": "RELOAD", "account": "0123456789", "amount": 10}).encode()
     address = f"{running.ready['url']}/s/{sandbox}"
     credentials = Credentials(reseller["api_key"], reseller["api_secret"])
     signed = sign("POST", address, "/v2/topup", body, credentials)
-    return ask(signed.url, "POST", body, dict(signed.headers))
+    return ask(signed.url, "POST", body, dict(signed.headers), timeout_s)
 
 
 def refids(running: Serving, sandbox: str = "default") -> set[str]:
