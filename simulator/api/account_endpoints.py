@@ -29,7 +29,6 @@ from simulator.domain.model.history import HistoryQuery, figures_of
 from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import parse_amount
-from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.wallet import EntryType
 from simulator.http_client.targets import reason_to_refuse
 from simulator.runtime.inboxes import INBOX_PATH
@@ -47,17 +46,13 @@ def balance(call: ApiCall) -> Reply:
 def set_threshold(call: ApiCall) -> Reply:
     """Return 200 with the value set; 400 for an invalid amount or threshold."""
     amount = parse_amount(call.fields["amount"])
-    if amount is None:
-        return _bad_threshold(call)
     try:
-        reseller = call.sandbox.apply(SetThreshold(call.owner.code, amount), call.now)
+        if amount is not None:
+            reseller = call.sandbox.apply(SetThreshold(call.owner.code, amount), call.now)
+            return Reply(200, account.threshold(reseller.email, reseller.wallet.threshold, call.now))
     except Unacceptable:
-        return _bad_threshold(call)
-    return Reply(200, account.threshold(reseller.email, reseller.wallet.threshold, call.now))
-
-
-def _bad_threshold(call: ApiCall) -> Reply:
-    text = f"must be {schema('low-balance-threshold-query')['properties']['amount']['x-must-be']}"
+        pass
+    text = f"must be {schema(call.endpoint.schema)['properties']['amount']['x-must-be']}"
     return refuse_input(call, {"amount": [text]})
 
 
@@ -137,12 +132,12 @@ def _reason_in_production(call: ApiCall, url: str) -> str | None:
 
 def transactions(call: ApiCall) -> Reply:
     """Return 200 with a page of the reseller's transactions and the figures of the whole search."""
-    state, records = call.sandbox.core.state, call.owner.history
+    state, history = call.sandbox.core.state, call.owner.history
     days, problems = days_of(call)
     limit, too_large = page_size(call, "limit", PAGE_MAX, "history-limit")
     problems |= too_large
     product = call.fields.get("product", "")
-    is_unknown = bool(product) and product not in state.catalog.products and product not in records.products()
+    is_unknown = bool(product) and product not in state.catalog.products and product not in history.products()
     note_problems(call, problems)
     if is_unknown:
         note(call, no_product(call, product))
@@ -162,16 +157,22 @@ def transactions(call: ApiCall) -> Reply:
     offset = whole(call.fields, "offset", 0)
     if state.assumes("history-offset", "pages"):
         offset *= limit
-    page, figures = records.find(wanted, offset, limit, newest_first=newest_first)
+    page, figures = history.find(wanted, offset, limit, newest_first=newest_first)
     total = sum(figures.counts.values())
     note_empty(call, days, total, offset, "transactions")
     if not total:
-        found, every = records.find(HistoryQuery(*days), 0, PAGE_MAX)
+        found, every = history.find(HistoryQuery(*days), 0, PAGE_MAX)
         if not _note_account(call, wanted.account, [one.account for one in found]):
             note_filters(call, ("status", "product", "account"), sum(every.counts.values()), "transaction")
     if state.assumes("history-meta", "page"):
         figures = figures_of(page)
-    return Reply(200, history_page.body([_record(call, one) for one in page], figures))
+    products, uses_ids = state.catalog.products, state.assumes("history-category", "id")
+    has_payment_names = state.assumes("history-status-names", "payment")
+    records = [
+        history_page.record(one, products.get(one.product), category_ids=uses_ids, payment_names=has_payment_names)
+        for one in page
+    ]
+    return Reply(200, history_page.body(records, figures))
 
 
 def _note_account(call: ApiCall, number: str, others: list[str]) -> bool:
@@ -189,16 +190,6 @@ def _local_number(number: str) -> str:
     """Return the digits of a number without the country code of Malaysia and the zero before it."""
     digits = "".join(filter(str.isdecimal, number))
     return digits.removeprefix("60").lstrip("0")
-
-
-def _record(call: ApiCall, one: Transaction) -> dict[str, str | None]:
-    state = call.sandbox.core.state
-    return history_page.record(
-        one,
-        state.catalog.products.get(one.product),
-        category_ids=state.assumes("history-category", "id"),
-        payment_names=state.assumes("history-status-names", "payment"),
-    )
 
 
 STATEMENT = "/v2/balance-statement"

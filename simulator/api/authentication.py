@@ -14,7 +14,7 @@ from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules
 from simulator.auth.signature import Claim, Denied, check_headers, verify
 from simulator.domain.commands import ReturnNonce, SpendNonce
-from simulator.domain.model.fault_kinds import Denial, FaultThen
+from simulator.domain.model.fault_kinds import Denial
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.domain.state import payment_with
@@ -90,11 +90,11 @@ def _identify_bearer(call: ApiCall) -> Reply | None:
     return None
 
 
-def authenticate(call: ApiCall, fault: FaultThen | None) -> Reply | None:
+def authenticate(call: ApiCall) -> Reply | None:
     """Verify the signature and spend the nonce; return None on success."""
     claim = call.claim
     if type(claim) is not Claim:
-        return _accept_unsigned(call, fault)
+        return _accept_unsigned(call)
     exchange = call.exchange
     if call.request.verdict is None:
         rules = QueryRules.of(call.sandbox.scenario.assume) if exchange.query else DEFAULT_RULES
@@ -107,7 +107,7 @@ def authenticate(call: ApiCall, fault: FaultThen | None) -> Reply | None:
         return deny(call, refusal)
     assert call.named is not None, "who claims something names a key that is known"
     reseller, key = call.named
-    if fault is not None and (reply := refused_by(fault, call)):
+    if call.fault is not None and (reply := refused_by_fault(call)):
         call.reseller = reseller
         return reply
     # The timestamp was checked at the same time; a nonce expires when its timestamp is too old.
@@ -136,10 +136,10 @@ def _diagnosed(call: ApiCall, claim: Claim, rules: QueryRules) -> Denied:
     return Denied("invalid_signature", reason)
 
 
-def _accept_unsigned(call: ApiCall, fault: FaultThen | None) -> Reply | None:
+def _accept_unsigned(call: ApiCall) -> Reply | None:
     """Admit a caller without signature, unless a fault of the scenario denies authentication."""
     call.reseller = None if isinstance(call.claim, Claim) else call.claim
-    if fault is not None and (reply := refused_by(fault, call)):
+    if call.fault is not None and (reply := refused_by_fault(call)):
         return reply
     if call.reseller is not None:
         call.exchange.reseller = call.reseller.code
@@ -178,9 +178,9 @@ def _spender(call: ApiCall, claim: Claim) -> Exchange | None:
     return None
 
 
-def refused_by(fault: FaultThen, call: ApiCall) -> Reply | None:
+def refused_by_fault(call: ApiCall) -> Reply | None:
     """Return the refusal of an authentication fault, if any; unsigned requests have no nonce that could fail."""
-    match fault.denial:
+    match call.fault and call.fault.rule.then.denial:
         case Denial.NONCE_SERVICE_DOWN if isinstance(call.claim, Claim):
             diagnosis = "a fault of the scenario: nonces cannot be looked up; this nonce is not spent"
             text = "The nonce cannot be validated now; retry with backoff."
@@ -191,10 +191,10 @@ def refused_by(fault: FaultThen, call: ApiCall) -> Reply | None:
     return None
 
 
-def refuse_late(fault: FaultThen, call: ApiCall) -> Reply | None:
+def refuse_late(call: ApiCall) -> Reply | None:
     """Return the refusal of a fault found after the nonce was spent. Release the nonce, and remove the caller from the
     journal entry."""
-    reply = refused_by(fault, call)
+    reply = refused_by_fault(call)
     if reply is not None and isinstance(call.claim, Claim):
         assert call.named is not None, "who claims something names a key that is known"
         call.sandbox.apply(ReturnNonce(call.owner.code, call.named[1].key, call.claim.nonce), call.now)

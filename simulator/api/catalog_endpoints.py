@@ -42,9 +42,10 @@ def options(call: ApiCall) -> Reply:
     fields, state = call.fields, call.sandbox.core.state
     code, field_id = fields["product_code"], fields["field_id"]
     product = call.owner.sees(state.catalog, code)
-    if product is None or field_id not in product.options or not _is_resolved(product, fields):
+    if product is None or field_id not in product.options or not _is_included(product, fields):
         note(call, _why_unknown(call, product))
-        return _unknown(code, field_id)
+        text = f"There are no options for the field {field_id!r} of a product {code!r}."
+        return Reply(404, error_bodies.parameters(text, {}))
     if problems := bad_dependencies(product, field_id, fields):
         return refuse_input(call, problems)
     if problem := account_problem(state, product, field_id, fields):
@@ -75,13 +76,7 @@ def _options_page(call: ApiCall, product: Product, limit: int) -> Reply:
     return Reply(200, body)
 
 
-def _unknown(code: str, field_id: str) -> Reply:
-    return Reply(
-        404, error_bodies.parameters(f"There are no options for the field {field_id!r} of a product {code!r}.", {})
-    )
-
-
-def _is_resolved(product: Product, fields: dict[str, str]) -> bool:
+def _is_included(product: Product, fields: dict[str, str]) -> bool:
     """Return whether the product may be found: inactive and hidden products only when the request includes them."""
     is_shown = product.is_active or bool(flag(fields, "include_inactive"))
     return is_shown and (not product.is_hidden or bool(flag(fields, "include_hidden")))
@@ -244,7 +239,9 @@ def catalog(call: ApiCall) -> Reply:
     code, active = call.fields.get("product_code", ""), _active(call)
     whole_tree = state.assumes("tree-products", "whole")
     if code:
-        _note_no_match(call, code, active)
+        product = owner.sees(state.catalog, code)
+        if product is None or product.is_hidden or active not in (None, product.is_active):
+            note(call, not_listed(call, code, product))
     key = ("catalog", id(state.catalog), id(owner.overlay), updated, newer, code, active, whole_tree)
     body = _BODIES.get(key)
     if body is None:
@@ -273,14 +270,6 @@ def _listed(call: ApiCall, active: bool | None) -> dict[str, Product]:
     catalog = call.sandbox.core.state.catalog
     seen = ((code, call.owner.sees(catalog, code)) for code in catalog.products)
     return {code: one for code, one in seen if one and not one.is_hidden and active in (None, one.is_active)}
-
-
-def _note_no_match(call: ApiCall, code: str, active: bool | None) -> None:
-    """Note when a `product_code` matches nothing."""
-    catalog = call.sandbox.core.state.catalog
-    product = call.owner.sees(catalog, code)
-    if product is None or product.is_hidden or active not in (None, product.is_active):
-        note(call, not_listed(call, code, product))
 
 
 def product_list(call: ApiCall) -> Reply:

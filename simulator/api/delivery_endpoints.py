@@ -46,8 +46,8 @@ def list_all(call: ApiCall) -> Reply:
     limit = int(call.fields.get("limit") or PAGE_DEFAULT)
     before: int | None = None
     try:
-        if cursor := call.fields.get("cursor"):
-            before, filters = _resume(call, cursor, filters)
+        if sent := call.fields.get("cursor"):
+            before, filters = _resume(call, sent, filters)
         begin, end = _moment(filters, "from"), _moment(filters, "to")
     except BadParameter as bad:
         return refuse_input(call, {bad.name: [str(bad)]})
@@ -56,15 +56,11 @@ def list_all(call: ApiCall) -> Reply:
     page = list(islice(_matching(call, filters, (begin, end), before), limit + 1))
     if not page and before is None and filters:
         note_filters(call, filters, sum(1 for _ in _matching(call, {}, (None, None), None)), "delivery")
-    shown, has_more = page[:limit], len(page) > limit
-    return Reply(
-        200,
-        {
-            "deliveries": [_record(call, one) for one in shown],
-            "cursor": _cursor(PageEnd(shown[-1].id, filters)) if has_more else "",
-            "hasMore": has_more,
-        },
-    )
+    shown, has_more, cursor = page[:limit], len(page) > limit, ""
+    if has_more:
+        cursor = urlsafe_b64encode(encode(PageEnd(shown[-1].id, filters))).decode().rstrip("=")
+    body = {"deliveries": [_record(call, one) for one in shown], "cursor": cursor, "hasMore": has_more}
+    return Reply(200, body)
 
 
 def show(call: ApiCall) -> Reply:
@@ -72,7 +68,7 @@ def show(call: ApiCall) -> Reply:
     found = call.sandbox.core.state.deliveries.find(call.path_parameters["jobId"])
     if found is None or found.reseller != call.owner.code:
         note(call, no_delivery(call, call.path_parameters["jobId"]))
-        return _unknown()
+        return _refused(ReplayRefused.UNKNOWN)
     return Reply(200, _record(call, found))
 
 
@@ -84,13 +80,18 @@ def replay(call: ApiCall) -> Reply:
         return Reply(200, webhook_bodies.replayed(outcome))
     note(call, _explained(call, job, outcome))
     call.exchange.error = outcome.value
-    if outcome is ReplayRefused.UNKNOWN:
-        return _unknown()
-    if outcome is ReplayRefused.LIMIT:
-        return Reply(429, error_bodies.coded(outcome.value, _sentence(outcome)))
-    if outcome is ReplayRefused.NO_WEBHOOK:
-        return Reply(404, error_bodies.parameters(_sentence(outcome), {}))
-    return refuse_parameters({"jobId": [webhook_bodies.REPLAY_REFUSALS[outcome]]})
+    return _refused(outcome)
+
+
+def _refused(outcome: ReplayRefused) -> Reply:
+    text = webhook_bodies.REPLAY_REFUSALS[outcome]
+    sentence = f"{text[0].upper()}{text[1:]}."
+    match outcome:
+        case ReplayRefused.UNKNOWN | ReplayRefused.NO_WEBHOOK:
+            return Reply(404, error_bodies.parameters(sentence, {}))
+        case ReplayRefused.LIMIT:
+            return Reply(429, error_bodies.coded(outcome.value, sentence))
+    return refuse_parameters({"jobId": [text]})
 
 
 def replay_bulk(call: ApiCall) -> Reply:
@@ -127,19 +128,6 @@ def _explained(call: ApiCall, job: str, refused: ReplayRefused) -> str:
         counted = "all its deliveries and the console's replays count"
         return f"event {found.event.id} was replayed {REPLAYS_MAX} times; {counted}"
     return webhook_bodies.REPLAY_REFUSALS[refused]
-
-
-def _sentence(refused: ReplayRefused) -> str:
-    text = webhook_bodies.REPLAY_REFUSALS[refused]
-    return f"{text[0].upper()}{text[1:]}."
-
-
-def _unknown() -> Reply:
-    return Reply(404, error_bodies.parameters(_sentence(ReplayRefused.UNKNOWN), {}))
-
-
-def _cursor(place: PageEnd) -> str:
-    return urlsafe_b64encode(encode(place)).decode().rstrip("=")
 
 
 def _resume(call: ApiCall, cursor: str, filters: dict[str, str]) -> tuple[int, dict[str, str]]:

@@ -1,7 +1,7 @@
 """The payment endpoints: topup, check and void, bill look-up, network status (SPEC 4.9 to 4.13)."""
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 
 from simulator.api.authentication import refuse_payment
 from simulator.api.call import ApiCall, Problems, Reply
@@ -11,7 +11,6 @@ from simulator.contract.schemas import schema
 from simulator.domain.commands import CreatePayment, LookUpBill, OpenCase
 from simulator.domain.model.bills import BillError, BillRefused
 from simulator.domain.model.cases import CaseKind, NoSuchTransaction
-from simulator.domain.model.catalog import Product
 from simulator.domain.model.transactions import PaymentRefused, Reason
 from simulator.domain.queries import NEW_VERSION, older
 from simulator.runtime.lives import NO_QUOTAS
@@ -69,8 +68,10 @@ def invalid_topup(call: ApiCall, problems: Problems) -> Reply:
     code = call.fields.get("product")
     product = call.owner.sees(state.catalog, code) if isinstance(code, str) else None
     name = product.name if product else ""
-    if product and "amount" not in call.fields and not wants_denominations(call):
-        _note_withheld_amount(call, product)
+    is_withheld = product and product.fulfillment.amount and older(state, product).fulfillment.amount is None
+    if is_withheld and "amount" not in call.fields and not wants_denominations(call):
+        version = f"X-API-Version: {NEW_VERSION.isoformat()}"
+        note(call, f"the catalog maps an amount of {code} only for requests with {version}")
     refused = PaymentRefused(
         reason=reason, code=state.codes[reason], balance=call.owner.wallet.balance, product_name=name
     )
@@ -84,23 +85,6 @@ def _refid_chars_max() -> int:
     return length
 
 
-def _note_withheld_amount(call: ApiCall, product: Product) -> None:
-    """Note that the catalog has no mapping of the amount for clients of the older API version."""
-    if product.fulfillment.amount and older(call.sandbox.core.state, product).fulfillment.amount is None:
-        version = f"X-API-Version: {NEW_VERSION.isoformat()}"
-        note(call, f"the catalog maps an amount of {product.code} only for requests with {version}")
-
-
-def check(call: ApiCall) -> Reply:
-    """Dispute a payment. Return 200 with `Success` or `Failed`; 400 when the reseller has no such transaction."""
-    return _open(call, CaseKind.DISPUTE)
-
-
-def void(call: ApiCall) -> Reply:
-    """Void a payment; the answers are the same as in `check`."""
-    return _open(call, CaseKind.VOID)
-
-
 def invalid_case(call: ApiCall, problems: Problems) -> Reply:
     """Return 400 by field. Problems of the reference are reported as `trxid`, even if `refid` was sent (SPEC 4.12)."""
     errors: dict[str, list[str]] = {}
@@ -111,7 +95,8 @@ def invalid_case(call: ApiCall, problems: Problems) -> Reply:
     return refuse_parameters(errors)
 
 
-def _open(call: ApiCall, kind: CaseKind) -> Reply:
+def _open_case(kind: CaseKind, call: ApiCall) -> Reply:
+    """Dispute or void a payment. Return 200 with `Success` or `Failed`; 400 for a transaction that does not exist."""
     fields, exchange = call.fields, call.exchange
     refund_type = fields.get("refund_type") if kind is CaseKind.VOID else None
     outcome = call.sandbox.apply(
@@ -137,6 +122,9 @@ def _open(call: ApiCall, kind: CaseKind) -> Reply:
     exchange.rule = outcome.rule
     explain(call, outcome.detail, "" if outcome.is_accepted else outcome.rule)
     return Reply(200, payments.case_answer(outcome))
+
+
+check, void = partial(_open_case, CaseKind.DISPUTE), partial(_open_case, CaseKind.VOID)
 
 
 # The refusals of malformed parameters of a bill look-up.

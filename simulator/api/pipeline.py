@@ -29,7 +29,7 @@ from simulator.api.call import GONE, ApiCall, ApiRequest, ClientGone, EncodedRep
 from simulator.api.clients import DIRECT, ClientResolver
 from simulator.api.fault_effects import NO_REPLY, choose_fault, with_failures
 from simulator.api.input_notes import note_ignored_members, note_lost_plus, note_unknown_parameters, note_unread
-from simulator.api.refusals import diagnosis_for_client, hide_secrets
+from simulator.api.refusals import redact_diagnosis
 from simulator.api.routes import PathTable, Routes
 from simulator.api.suspension import await_body, await_fault, store_unread_body
 from simulator.auth import headers as names
@@ -211,8 +211,7 @@ def check_input(call: ApiCall) -> Reply | None:
     `check_head` has chosen it."""
     if call.request.body is not None:
         call.exchange.body, call.has_body = call.request.body, True
-    effects = None if call.fault is None else call.fault.rule.then
-    if refusal := authenticate(call, effects) or validate(call):
+    if refusal := authenticate(call) or validate(call):
         return refusal
     book, account = call.sandbox.core.state.faults, call.fields.get("account")
     if call.fault is not None or not (call.exchange.selected_rule or book.rules or book.is_magic(account)):
@@ -220,8 +219,7 @@ def check_input(call: ApiCall) -> Reply | None:
     choose_fault(call)
     if call.fault is None:
         return None
-    effects = call.fault.rule.then
-    return refuse_late(effects, call) or (NO_REPLY if effects.prevents_execution else None)
+    return refuse_late(call) or (NO_REPLY if call.fault.rule.then.prevents_execution else None)
 
 
 def validate(call: ApiCall) -> Reply | None:
@@ -312,8 +310,7 @@ def _complete(call: ApiCall, reply: Reply, content: bytes, url_sandbox: LiveSand
     if not exchange.diagnosis:
         return ""
     own, *others = sandbox.secrets
-    hide_secrets(exchange, own)
-    return diagnosis_for_client(exchange, (*others, *(url_sandbox.secrets if url_sandbox else ())))
+    return redact_diagnosis(exchange, own, (*others, *(url_sandbox.secrets if url_sandbox else ())))
 
 
 def record(call: ApiCall, recorder: LiveSandbox) -> None:

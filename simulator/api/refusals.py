@@ -37,19 +37,12 @@ def _with(noted: str, text: str) -> str:
     return f"{noted}; {text}" if noted else text
 
 
-def hide_secrets(exchange: Exchange, own: Secrets) -> None:
-    """Redact the secrets of a request's own sandbox from its diagnosis. A replay knows no others and must produce the
-    same text; `diagnosis_for_client` redacts the others."""
-    if exchange.diagnosis:
-        exchange.diagnosis = redact_urls(redact(exchange.diagnosis, (own,)))
-    if exchange.told:
-        exchange.told = redact_urls(redact(exchange.told, (own,)))
-
-
-def diagnosis_for_client(exchange: Exchange, others: Iterable[Secrets]) -> str:
-    """Return the diagnosis for the header of an answer, without the secrets of `others` either."""
-    told = exchange.told or exchange.diagnosis
-    return redact(told, others) if told else ""
+def redact_diagnosis(exchange: Exchange, own: Secrets, others: Iterable[Secrets]) -> str:
+    """Redact the secrets of a request's own sandbox from its diagnosis. Return the diagnosis for the header of the
+    answer, without the secrets of `others` either: a replay, which knows no others, must record the same text."""
+    exchange.diagnosis = redact_urls(redact(exchange.diagnosis, (own,)))
+    exchange.told = redact_urls(redact(exchange.told, (own,)))
+    return redact(exchange.told or exchange.diagnosis, others)
 
 
 def note_problems(call: ApiCall, problems: Problems) -> None:
@@ -196,8 +189,8 @@ def unknown_path(call: ApiCall, known: list[str]) -> Reply:
         note(call, "the control API is below /_sim of the server, without a sandbox before it")
         hint = " The control API is below /_sim/."
     else:
-        by_name = {_unversioned(each): each for each in known}
-        likely = by_name.get(nearest(_unversioned(path), by_name), "")
+        by_name = {_VERSION.sub("", each): each for each in known}
+        likely = by_name.get(nearest(_VERSION.sub("", path.lower()), by_name), "")
         note(call, f"the service has no such path{suggestion(likely)}")
         hint = f" Did you mean {likely}?" if likely else CONSOLE_HINT if path == "/" else ""
     return Reply(404, error_bodies.parameters(f"There is no such path.{hint}", {}))
@@ -218,11 +211,6 @@ def _repeated_prefix(call: ApiCall) -> str:
         return f"{text}; a request names one sandbox"
     links = "links of a list have the sandbox's path already: resolve them against the host, not against the base URL"
     return f"{text}: send {_shown(own + rest)}; {links}"
-
-
-def _unversioned(path: str) -> str:
-    """Return a path without its version, for comparison."""
-    return _VERSION.sub("", path.lower())
 
 
 def wrong_method(call: ApiCall, allowed: list[str]) -> Reply:

@@ -111,26 +111,23 @@ async def await_fault(call: ApiCall) -> Reply | None:
     if met is None or met.has_waited or not met.rule.then.waits:
         return None
     met.has_waited = True
-    if not met.rule.then.after_commit:
-        return await _await_fault(call, met)
-    unanswered = call.sandbox.unanswered
-    unanswered.append(call.exchange)
+    then, reply, unanswered = met.rule.then, None, call.sandbox.unanswered
+    if then.after_commit:
+        unanswered.append(call.exchange)
     try:
-        return await _await_fault(call, met)
+        if then.delay is not None:
+            reply = await _delayed(call, met, then.delay)
+        if reply is None and then.hold and not call.is_lost:
+            await _held(call, met)
     finally:
-        unanswered.remove(call.exchange)
-
-
-async def _await_fault(call: ApiCall, met: ChosenFault) -> Reply | None:
-    reply = None
-    if met.rule.then.delay is not None:
-        reply = await _delayed(call, met, met.rule.then.delay)
-    if reply is None and met.rule.then.hold and not call.is_lost:
-        await _held(call, met)
-    if call.is_lost:
-        _note_lost(call, "hold" if met.rule.then.hold else "delay")
-        return reply if met.rule.then.after_commit else refusals.lost_sandbox(call)
-    return reply
+        if then.after_commit:
+            unanswered.remove(call.exchange)
+    if not call.is_lost:
+        return reply
+    call.exchange.trxid = ""  # of a lost transaction; the new journal may reuse the id
+    ending = "deleted" if call.sandbox.is_deleted else call.sandbox.last_ending
+    note(call, f"the sandbox was {ending} during the {'hold' if then.hold else 'delay'} of a fault")
+    return reply if then.after_commit else refusals.lost_sandbox(call)
 
 
 async def _delayed(call: ApiCall, met: ChosenFault, delay: tuple[timedelta, timedelta] | Spread) -> Reply | None:
@@ -174,13 +171,6 @@ async def _hold(call: ApiCall, held: HoldEntry) -> Resumption:
         if source.has_left:
             return Resumption.GONE
     return await call.sandbox.holds.hold(held)
-
-
-def _note_lost(call: ApiCall, wait: str) -> None:
-    """Note that a call's sandbox was deleted or reset during a wait."""
-    call.exchange.trxid = ""  # of a lost transaction; the new journal may reuse the id
-    ending = "deleted" if call.sandbox.is_deleted else call.sandbox.last_ending
-    note(call, f"the sandbox was {ending} during the {wait} of a fault")
 
 
 async def store_unread_body(call: ApiCall) -> None:
