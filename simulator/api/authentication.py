@@ -38,36 +38,28 @@ NONCE_RETRY = ((b"retry-after", b"5"),)
 
 
 def refuse_address(call: ApiCall) -> Reply | None:
-    """Return 403 when the API key's reseller has an allowlist that excludes this client.
+    """Find the API key of the headers. Return 403 when its reseller has an allowlist that excludes this client.
 
     A revoked key is rejected as revoked, from any address (SPEC 5.2).
     """
-    key = call.headers.get(names.API_KEY)
-    if key is None:
-        return None
-    call.named = named = call.sandbox.core.state.keys.get(key.decode("latin-1"))
+    key = call.headers.get(names.API_KEY, b"").decode("latin-1")
+    call.named = named = call.sandbox.core.state.keys.get(key)
     if named is None or not named[0].settings.ip_allowlist or named[1].state == "revoked":
         return None
     return refuse_address_of(call, named[0])
 
 
 def identify(call: ApiCall) -> Reply | None:
-    """Check the client's address, then the identity in the headers, as far as possible without the body; store it in
-    `call.claim`.
+    """Check the identity in the headers, as far as possible without the body; store it in `call.claim`.
 
     An API key takes precedence over a bearer token; an empty key counts as absent.
     """
-    sandbox, held = call.sandbox, None
-    call.named = named = sandbox.core.state.keys.get(call.headers.get(names.API_KEY, b"").decode("latin-1"))
-    if named is not None:
-        reseller, held = named
-        if reseller.settings.ip_allowlist and (refusal := refuse_address(call)):
-            return refusal
+    sandbox, named = call.sandbox, call.named
     if call.endpoint.access is Access.OPEN:
         call.claim = None
         return None
     tolerance_s = sandbox.scenario.limits.timestamp_tolerance.total_seconds()
-    claim = check_headers(call.headers, held, sandbox.signing_time(call.wall).timestamp(), tolerance_s)
+    claim = check_headers(call.headers, named and named[1], sandbox.signing_time(call.wall).timestamp(), tolerance_s)
     if isinstance(claim, Denied):
         has_token = claim.code == "missing_api_key" and names.AUTHORIZATION in call.headers
         return _identify_bearer(call) if has_token else deny(call, claim)
@@ -95,16 +87,15 @@ def authenticate(call: ApiCall) -> Reply | None:
     claim = call.claim
     if type(claim) is not Claim:
         return _accept_unsigned(call)
-    exchange = call.exchange
-    if call.request.verdict is None:
+    exchange, verdict = call.exchange, call.request.verdict
+    if verdict is None:
         rules = QueryRules.of(call.sandbox.scenario.assume) if exchange.query else DEFAULT_RULES
         refusal = verify(claim, exchange.method.encode(), exchange.query, exchange.body, rules)
-        if refusal is not None and refusal.code == "invalid_signature":
-            refusal = _diagnosed(call, claim, rules)
     else:
-        refusal = call.request.verdict()
+        refusal = verdict()
     if refusal is not None:
-        return deny(call, refusal)
+        is_undiagnosed = verdict is None and refusal.code == "invalid_signature"
+        return deny(call, _diagnosed(call, claim, rules) if is_undiagnosed else refusal)
     assert call.named is not None, "who claims something names a key that is known"
     reseller, key = call.named
     if call.fault is not None and (reply := refused_by_fault(call)):

@@ -23,16 +23,17 @@ NO_EXTRAS: Mapping[str, object] = {}
 def topup(call: ApiCall) -> Reply:
     """Return 200 with the current payment; 400 when it was not created; 403 above the sandbox's quota."""
     fields, exchange = call.fields, call.exchange
-    exchange.refid = fields["refid"]
-    if call.sandbox.spec.quotas is not NO_QUOTAS and (refusal := refuse_payment(call, fields["refid"])):
+    refid, amount = fields["refid"], fields["amount"]
+    exchange.refid = refid
+    if call.sandbox.spec.quotas is not NO_QUOTAS and (refusal := refuse_payment(call, refid)):
         return refusal
     outcome = call.sandbox.apply(
         CreatePayment(
             reseller=exchange.reseller,
-            refid=fields["refid"],
+            refid=refid,
             product=fields["product"],
             account=fields["account"],
-            amount=fields["amount"],
+            amount=amount,
             remarks=fields.get("remarks", ""),
             extras=fields.get("extras", NO_EXTRAS),
             sender=exchange.client,
@@ -49,7 +50,7 @@ def topup(call: ApiCall) -> Reply:
         return Reply(400, payments.refusal(outcome, fields, call.now))
     exchange.trxid = outcome.transaction.trxid
     exchange.rule = outcome.rule
-    if isinstance(fields["amount"], str) and fields["amount"] != fields["amount"].strip():
+    if isinstance(amount, str) and amount != amount.strip():
         note(call, "amount has blanks around it, which were ignored")
     if outcome.detail is not None or outcome.ignored is not None:
         explain(call, outcome.detail)

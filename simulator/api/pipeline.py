@@ -182,13 +182,13 @@ def admit(call: ApiCall) -> Reply | None:
 
 
 def check_head(call: ApiCall) -> Reply | None:
-    """Choose the fault if the head decides it, and identify the caller by the headers (SPEC 5.2). A fault that prevents
-    execution ends the call."""
+    """Check the client's address, choose the fault if the head decides it, and identify the caller by the headers (SPEC
+    5.2). A fault that prevents execution ends the call."""
     if b"x-sim-rule" in call.headers and (refusal := _check_selected_rule(call)):
         return refusal
+    if refusal := refuse_address(call):
+        return refusal
     if call.exchange.selected_rule or call.sandbox.core.state.faults.rules:
-        if refusal := refuse_address(call):
-            return refusal
         choose_fault(call, before_body=True)
         if call.fault is not None and call.fault.rule.then.prevents_execution:
             return NO_REPLY
@@ -244,11 +244,12 @@ def validate(call: ApiCall) -> Reply | None:
             assume.get("duplicate-json-keys") == "reject",
             assume.get("content-type") == "ignored",
         )
-        if "body" in problems and headers.get(b"content-encoding", b"identity") != b"identity":
-            problems = {"body": [refusals.ENCODED]}
     else:
         return None
-    return refusals.refuse_input(call, problems) if problems else None
+    if not problems:
+        return None
+    is_encoded = source != "query" and headers.get(b"content-encoding", b"identity") != b"identity"
+    return refusals.refuse_input(call, {"body": [refusals.ENCODED]} if is_encoded and "body" in problems else problems)
 
 
 def execute(call: ApiCall) -> Reply:

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from simulator.api import refusals
-from simulator.api.authentication import identify
+from simulator.api.authentication import identify, refuse_address
 from simulator.api.call import ApiCall, BodyTooLarge, ChosenFault, ClientGone, Receive, Reply
 from simulator.api.refusals import note
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
@@ -97,7 +97,7 @@ def _identify_again(call: ApiCall, event: str) -> Reply | None:
     """Check the sandbox, the address and the headers again, when `event` ended the wait."""
     if call.is_lost:
         return refusals.lost_sandbox(call)
-    refusal = identify(call)
+    refusal = refuse_address(call) or identify(call)
     if refusal is not None:
         call.exchange.diagnosis += f" now that {event}"
         if call.exchange.told:
