@@ -3,6 +3,7 @@
 Interim responses (1xx) are skipped. Parsing stops at the first limit that a response exceeds.
 """
 
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import httptools
@@ -34,6 +35,18 @@ class AnswerHead(NamedTuple):
     fields: Fields
 
 
+class _Known:
+    """What a head says of its response, once a response with it was read: `head` is None until then."""
+
+    head: AnswerHead | None = None
+    body_bytes = 0
+
+
+@lru_cache(maxsize=64)  # within a second, a receiver sends the same head to all attempts
+def _known(head: bytes, bounds: AnswerBounds) -> _Known:
+    return _Known()
+
+
 class AnswerReader:
     """The response to a request with `method`, and the callbacks of httptools.
 
@@ -57,17 +70,10 @@ class AnswerReader:
     def __init__(self, method: str, bounds: AnswerBounds) -> None:
         self.pieces: list[bytes] = []
         self.is_streamed = bounds.body_bytes is None
-        self._head_bytes_max, self._fields_max, self._body_bytes_max = bounds
+        self._bounds = bounds
         self._is_head = method.upper() == "HEAD"
         self._fields: list[tuple[bytes, bytes]] = []
-        self._parser: httptools.HttpResponseParser | None = httptools.HttpResponseParser(self)
-        # Common servers and proxies tolerate these errors, too.
-        self._parser.set_dangerous_leniencies(
-            lenient_headers=True,
-            lenient_keep_alive=True,  # an answer may follow an interim one with `Connection: close`
-            lenient_optional_cr_before_lf=True,
-            lenient_spaces_after_chunk_size=True,
-        )
+        self._parser: httptools.HttpResponseParser | None = None
 
     def feed(self, data: bytes) -> bool:
         """Parse more bytes. Return True when reading is over; surplus bytes make the connection unusable."""
@@ -75,10 +81,34 @@ class AnswerReader:
             for at in range(0, len(data), _SLICE_BYTES):
                 self.feed(data[at : at + _SLICE_BYTES])
             return self.is_over
-        if self.is_over or self._parser is None:
+        if self.is_over:
             self.may_stay_open = False
-            return self.is_over
+            return True
+        if self.has_begun:
+            return self._parse(data)
         self.has_begun = True
+        head, _, body = data.partition(b"\r\n\r\n")
+        known = _known(head, self._bounds)
+        if known.head is not None and known.body_bytes == len(body) and not self._is_head:
+            self.head, self.status, self.waiting = known.head, known.head.status, len(body)
+            self.pieces = [body] if body else []
+            self.is_over = self.is_complete = self._is_whole = self.may_stay_open = True
+            return True
+        self._parse(data)
+        if self.may_stay_open and self._is_whole and len(head) + 4 + self.waiting == len(data):
+            known.head, known.body_bytes = self.head, len(body)
+        return self.is_over
+
+    def _parse(self, data: bytes) -> bool:
+        if self._parser is None:
+            self._parser = httptools.HttpResponseParser(self)
+            # Common servers and proxies tolerate these errors, too.
+            self._parser.set_dangerous_leniencies(
+                lenient_headers=True,
+                lenient_keep_alive=True,  # an answer may follow an interim one with `Connection: close`
+                lenient_optional_cr_before_lf=True,
+                lenient_spaces_after_chunk_size=True,
+            )
         self._unpaid_bytes += len(data)
         try:
             self._parser.feed_data(data)
@@ -88,11 +118,11 @@ class AnswerReader:
             raise
         except httptools.HttpParserError as error:
             self._stop(error, is_tls=data.startswith(_TLS_RECORDS))
-        if not self.is_complete and self._unpaid_bytes > self._head_bytes_max:
+        if not self.is_complete and self._unpaid_bytes > self._bounds.head_bytes:
             part = (
                 "a head over {} bytes" if self.head is None else "over {} bytes of trailers or of a chunk's extensions"
             )
-            self._refuse("has " + part.format(self._head_bytes_max))
+            self._refuse("has " + part.format(self._bounds.head_bytes))
         return self.is_over
 
     def _stop(self, error: Exception, *, is_tls: bool) -> None:
@@ -124,8 +154,8 @@ class AnswerReader:
         return body
 
     def release(self) -> None:
-        """Break the cycle with the parser, so that neither is left to the garbage collector."""
-        self._parser = None
+        """Break the cycle with the parser, so that neither is left to the garbage collector. Nothing more is read."""
+        self._parser, self.is_over = None, True
 
     def _refuse(self, problem: str) -> None:
         self.problem, self.may_stay_open, self.is_over = self.problem or problem, False, True
@@ -164,8 +194,8 @@ class AnswerReader:
         self._fields_count += 1
         if b"\0" in value:
             self._refuse("is not HTTP: a field with a NUL")
-        elif self._fields_count > self._fields_max:
-            self._refuse(f"has more than {self._fields_max} fields")
+        elif self._fields_count > self._bounds.fields:
+            self._refuse(f"has more than {self._bounds.fields} fields")
         elif self.head is None:  # else it is a trailer
             self._fields.append((name, value))
 
@@ -203,7 +233,7 @@ class AnswerReader:
             self.has_extra = self.has_extra or (self._is_head and self._has_line)
         elif self.head is not None and not self.problem:
             self._unpaid_bytes = 0
-            most = self._body_bytes_max
+            most = self._bounds.body_bytes
             if most is not None and self.waiting + len(piece) >= most:
                 piece = piece[: most - self.waiting]
                 self.is_complete, self.is_over, self.may_stay_open = True, True, False

@@ -71,6 +71,7 @@ def test_a_valid_answer_is_the_same_in_any_pieces(
     pieces = [whole[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
     expected = (True, status, body, headers, "", not ends)
     assert read([whole], ends=ends) == expected
+    assert read([whole], ends=ends) == expected  # with the head known
     assert read(pieces, ends=ends) == expected
     assert read([whole[at : at + 1] for at in range(len(whole))], ends=ends) == expected
 

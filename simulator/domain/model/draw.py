@@ -61,7 +61,8 @@ def trxid(seed: int, created: datetime, reseller: str, refid: str) -> str:
     drawn = sha256(f"{seed}\x1ftrxid\x1f{reseller}\x1f{refid}".encode("utf-8", "surrogatepass")).digest()
     # 10**15 plus 52 bits always has 16 digits.
     day = created.astimezone(SERVICE_ZONE)
-    return f"{day:%y%m%d}{10**15 + (int.from_bytes(drawn[:8], 'big') >> 12)}"
+    date = day.year % 100 * 10_000 + day.month * 100 + day.day  # strftime takes ten times as long
+    return f"{date:06}{10**15 + (int.from_bytes(drawn[:8], 'big') >> 12)}"
 
 
 _NORMAL: Final = NormalDist()
