@@ -52,13 +52,7 @@ class Client:
         Raises NotConnectedError. DNS lookups count against the sandbox `owner`.
         """
         deadline_s = self._loop.time() + timeout_s
-        connection = self.take(origin)
-        if connection is None:
-            try:
-                connection = await self._open(origin, owner, timeout_s)
-            except BaseException:
-                reader.release()
-                raise
+        connection = self.take(origin) or await self._open(origin, owner, timeout_s)
         try:
             connection.start(request, reader)
             if not reader.is_over:

@@ -2,20 +2,29 @@
 
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, nullcontext
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulator.domain.model.delivery_attempts import AttemptResult, OutgoingRequest
 from simulator.http_client.addresses import AddressPolicy
 from simulator.http_client.lookup import Lookup, NameResolver, system_lookup
-from simulator.http_client.slots import Slot, Slots
-from simulator.http_client.targets import BadTarget, HttpTarget, configured_target
+from simulator.http_client.slots import Receiver, Slot, Slots
+from simulator.http_client.targets import BadTarget, HttpTarget, parse_target
 
 if TYPE_CHECKING:
     from simulator.http_client.client import Client
 
 Attempt = Callable[[OutgoingRequest, float, str], Coroutine[Any, Any, AttemptResult]]
+
+
+@lru_cache(maxsize=512)  # most jobs share a URL
+def _receiver_of(url: str) -> Receiver | None:
+    try:
+        target = parse_target(url)
+    except BadTarget:
+        return None
+    return (target.host, target.port) if isinstance(target, HttpTarget) else None
 
 
 class HttpSender:
@@ -44,11 +53,8 @@ class HttpSender:
 
     def turn(self, url: str, owner: str = "") -> AbstractAsyncContextManager[None]:
         """Hold a slot of `owner` at the receiver of this URL; wait until a slot is free."""
-        try:
-            target = configured_target(url)
-        except BadTarget:
-            return nullcontext()
-        return Slot(self._slots, owner, (target.host, target.port)) if isinstance(target, HttpTarget) else nullcontext()
+        receiver = _receiver_of(url)
+        return nullcontext() if receiver is None else Slot(self._slots, owner, receiver)
 
     def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str = "") -> Coroutine[Any, Any, AttemptResult]:
         """Make one attempt of at most `timeout_s` seconds. Call this within `turn`.

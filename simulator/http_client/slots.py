@@ -2,8 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Awaitable, Iterator
 
 import msgspec
 
@@ -14,6 +13,14 @@ PER_RECEIVER = 64
 """The maximum number of concurrent attempts of an owner to a host and port. More attempts are queued."""
 
 Receiver = tuple[str, int]  # host and port
+
+
+class _AtOnce:
+    def __await__(self) -> Iterator[None]:
+        return iter(())
+
+
+_AT_ONCE = _AtOnce()
 
 
 class _Lane(msgspec.Struct):
@@ -46,7 +53,7 @@ class Slots:
         self._owners: dict[str, _Owner] = {}
         self._in_turn: OrderedDict[str, None] = OrderedDict()  # the owners with a ready lane
 
-    async def take(self, name: str, receiver: Receiver) -> None:
+    def take(self, name: str, receiver: Receiver) -> Awaitable[None]:
         """Wait for a slot of the owner `name`, and hold it until `give_back`."""
         owner = self._owners.get(name) or self._owners.setdefault(name, _Owner())
         lane = owner.lanes.get(receiver) or owner.lanes.setdefault(receiver, _Lane())
@@ -54,7 +61,10 @@ class Slots:
             self._free -= 1
             owner.held += 1
             lane.held += 1
-            return
+            return _AT_ONCE
+        return self._wait(name, owner, receiver, lane)
+
+    async def _wait(self, name: str, owner: _Owner, receiver: Receiver, lane: _Lane) -> None:
         turn = asyncio.get_running_loop().create_future()
         lane.waiting[turn] = None
         self._refresh(name, owner, receiver, lane)
@@ -72,6 +82,11 @@ class Slots:
         """Free a slot."""
         owner = self._owners[name]
         lane = owner.lanes[receiver]
+        if lane.waiting and not self._in_turn and owner.held <= self._free + 1:  # no other attempt could have the slot
+            turn, _ = lane.waiting.popitem(last=False)
+            if not turn.done():
+                turn.set_result(None)
+                return
         self._free += 1
         owner.held -= 1
         lane.held -= 1
@@ -129,8 +144,9 @@ class Slot:
     def __init__(self, slots: Slots, owner: str, receiver: Receiver) -> None:
         self._slots, self._owner, self._receiver = slots, owner, receiver
 
-    def __aenter__(self) -> Coroutine[Any, Any, None]:
+    def __aenter__(self) -> Awaitable[None]:
         return self._slots.take(self._owner, self._receiver)
 
-    async def __aexit__(self, *_: object) -> None:
+    def __aexit__(self, *_: object) -> Awaitable[None]:
         self._slots.give_back(self._owner, self._receiver)
+        return _AT_ONCE

@@ -2,7 +2,6 @@
 
 import re
 import socket
-from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from urllib.parse import quote, unquote, urlsplit
 
@@ -68,10 +67,6 @@ def parse_target(text: str, max_chars: int = MAX_TARGET_CHARS) -> InboxTarget | 
     if text.startswith(INBOX_SCHEME):
         return _inbox(text.removeprefix(INBOX_SCHEME))
     return _http(text)
-
-
-configured_target = lru_cache(maxsize=512)(parse_target)
-"""Parses the URL of a job, which most jobs share."""
 
 
 def _inbox(name: str) -> InboxTarget:

@@ -23,43 +23,43 @@ class AttemptTime(msgspec.Struct, frozen=True, gc=False):
     duration_us: int
 
 
+class SentAttempt(msgspec.Struct, gc=False):
+    """The request of an attempt. Its time is measured, so it is not part of the sandbox's state."""
+
+    request: OutgoingRequest
+    time: AttemptTime | None = None
+
+
 class AttemptLog:
-    """The latest attempts by job and number: their requests, and their times once they have ended. The times are
-    measured, so they are not part of the sandbox's state. It also tracks all jobs with an attempt in flight."""
+    """The latest attempts by job and number. It also tracks all jobs with an attempt in flight."""
 
     def __init__(self) -> None:
-        self._by_attempt: OrderedDict[tuple[str, int], OutgoingRequest] = OrderedDict()
-        self._times: dict[tuple[str, int], AttemptTime] = {}
+        self._by_attempt: OrderedDict[tuple[str, int], SentAttempt] = OrderedDict()
         self._begun: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._by_attempt)
 
-    def add(self, send: Send, request: OutgoingRequest) -> None:
-        """Store the request of an attempt, which begins with that."""
+    def add(self, send: Send, request: OutgoingRequest) -> SentAttempt:
+        """Store the request of an attempt, which begins with that. The caller sets its time when it has ended."""
         self._begun.add(send.job.id)
-        self._by_attempt[send.job.id, send.attempt.number] = request
+        sent = self._by_attempt[send.job.id, send.attempt.number] = SentAttempt(request)
         if len(self._by_attempt) > SENT_MAX:
-            oldest, _ = self._by_attempt.popitem(last=False)
-            self._times.pop(oldest, None)
-
-    def note_time(self, job: str, attempt: int, time: AttemptTime) -> None:
-        """Store how long the receiver of an attempt took."""
-        if (job, attempt) in self._by_attempt:
-            self._times[job, attempt] = time
+            self._by_attempt.popitem(last=False)
+        return sent
 
     def duration_us(self, job: str, attempt: int) -> int | None:
-        """Return the duration of an attempt, or None if it was evicted."""
-        found = self._times.get((job, attempt))
-        return None if found is None else found.duration_us
+        """Return the duration of an attempt, or None if it has not ended or was evicted."""
+        found = self._by_attempt.get((job, attempt))
+        return found.time.duration_us if found and found.time else None
 
     def times(self) -> Iterator[AttemptTime]:
         """Yield the times of the latest attempts, newest first."""
-        return reversed(self._times.values())
+        return (sent.time for sent in reversed(self._by_attempt.values()) if sent.time)
 
     def __iter__(self) -> Iterator[tuple[str, int, OutgoingRequest]]:
         """Yield each request with its job and attempt, oldest first."""
-        return ((*key, request) for key, request in self._by_attempt.items())
+        return ((*key, sent.request) for key, sent in self._by_attempt.items())
 
     def is_begun(self, job: str) -> bool:
         """Return whether the attempt of a job has been sent and is in flight; False while it waits for its turn."""
@@ -81,11 +81,12 @@ class AttemptLog:
     def restore(self, sent: Iterable[tuple[str, int, OutgoingRequest]], begun: Iterable[str]) -> None:
         """Replace all requests with these, and mark the attempts of the jobs in `begun` as sent."""
         self._begun = set(begun)
-        self._by_attempt = OrderedDict(((job, attempt), request) for job, attempt, request in sent)
+        self._by_attempt = OrderedDict(((job, attempt), SentAttempt(request)) for job, attempt, request in sent)
 
     def find(self, job: str, attempt: int) -> OutgoingRequest | None:
         """Return the request of an attempt, or None if it was evicted."""
-        return self._by_attempt.get((job, attempt))
+        sent = self._by_attempt.get((job, attempt))
+        return None if sent is None else sent.request
 
 
 class ReceiverTimes(NamedTuple):

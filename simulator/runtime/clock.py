@@ -133,19 +133,19 @@ class MachineTime:
     def __init__(self, wall: Wall, monotonic_s: Callable[[], float] = time.monotonic) -> None:
         self._wall = wall
         self._monotonic_s = monotonic_s
-        self._base, self._began_s = wall(), monotonic_s()
+        self._offset_s = wall().timestamp() - monotonic_s()
         self.on_step: Callable[[timedelta], None] = lambda step: None
         self._timer: asyncio.TimerHandle | None = None
 
     def __call__(self) -> datetime:
-        return self._base + timedelta(0, self._monotonic_s() - self._began_s)  # by place, in half of the time
+        return datetime.fromtimestamp(self._offset_s + self._monotonic_s(), UTC)
 
     def compare(self) -> None:
         """Adopt the machine's time when it differs by more than `DIFFERENCE_MAX`."""
         wall = self._wall()
         step = wall - self()
         if abs(step) > DIFFERENCE_MAX:
-            self._base, self._began_s = wall, self._monotonic_s()
+            self._offset_s = wall.timestamp() - self._monotonic_s()
             self.on_step(step)
 
     def start(self) -> None:

@@ -108,13 +108,13 @@ class Courier:
     async def deliver(self, send: Send, clock: Clock) -> AttemptResult:
         """Make an attempt within the receiver timeout. It is recorded on the tape once its turn at the receiver has
         come."""
-        job, number, is_to_inbox = send.job, send.attempt.number, send.job.url.startswith(INBOX_SCHEME)
+        job, is_to_inbox = send.job, send.job.url.startswith(INBOX_SCHEME)
         async with _AT_ONCE if is_to_inbox else self._sender.turn(job.url, self._owner):
             wall = clock.wall()
             now, timeout_s = clock.at(wall), self.timeout_s(job, clock)
             request = self.attempt(send, wall)
-            self.sent.add(send, request)
-            self._note(AttemptSent(now, wall, job.id, number, outbound.without_body(job, request)))
+            sent = self.sent.add(send, request)
+            self._note(AttemptSent(now, wall, job.id, send.attempt.number, outbound.without_body(job, request)))
             began = perf_counter()
             if is_to_inbox:
                 result = await _replied(self.into_inbox(job.url, request, now, wall), clock, timeout_s)
@@ -127,7 +127,7 @@ class Courier:
             assert isinstance(job, Delivery)
             kind, reseller = WEBHOOK, job.reseller
         self.served.attempted(kind, result, duration_us)
-        self.sent.note_time(job.id, number, AttemptTime(reseller, job.url, result.status is not None, duration_us))
+        sent.time = AttemptTime(reseller, job.url, result.status is not None, duration_us)
         return result
 
     def attempt(self, send: Send, wall: datetime) -> OutgoingRequest:

@@ -4,6 +4,7 @@ A seed and an identity (a refid, a rule's id) give the same digits in every run 
 """
 
 from datetime import datetime, timedelta
+from functools import lru_cache
 from hashlib import blake2b, sha256
 from math import exp, log
 from statistics import NormalDist
@@ -17,9 +18,13 @@ from simulator.domain.model.money import SERVICE_ZONE
 _ALPHANUMERIC = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # without the ambiguous 0, O, 1 and I
 
 
+_keyed = lru_cache(maxsize=64)(lambda seed, size: blake2b(key=b"%d" % seed, digest_size=size))
+
+
 def _digest(seed: int, identity: tuple[object, ...], size: int) -> bytes:
-    text = "\x1f".join(map(str, identity)).encode("utf-8", "surrogatepass")
-    return blake2b(text, key=b"%d" % seed, digest_size=size).digest()
+    hashed = _keyed(seed, size).copy()
+    hashed.update("\x1f".join(map(str, identity)).encode("utf-8", "surrogatepass"))
+    return hashed.digest()
 
 
 def fraction(seed: int, *identity: object) -> float:

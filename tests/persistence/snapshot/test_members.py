@@ -17,7 +17,6 @@ SCENARIO = "of the scenario, which is compiled again"
 DERIVED = "made of other members"
 AROUND = "of the server around it"
 WAITERS = "who waits or watches is not there any more"
-MEASURED = "measured by the wall clock"
 
 # By class: what is in a snapshot, and why the others are not.
 TABLE: dict[str, tuple[str, dict[str, str]]] = {
@@ -109,7 +108,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     "Traces": ("by_key", {}),
-    "AttemptLog": ("_by_attempt _begun", {"_times": MEASURED}),
+    "AttemptLog": ("_by_attempt _begun", {}),
     "Clock": (
         "latest mode rate",
         {
