@@ -68,9 +68,9 @@ def event_row(sandboxes: Sandboxes, live: LiveSandbox, event: NumberedEvent, *, 
             if with_bodies:
                 sent, mask = live.courier.sent.find(item.job, item.number), sandboxes.mask_of(live)
                 fields["sent"] = sent and {
-                    **members(sent, "method", "url"),
-                    "headers": [[name, mask.text(value)] for name, value in sent.headers],
-                    "body": (sent.body or b"").decode("utf-8", "replace"),
+                    **members(sent.request, "method", "url"),
+                    "headers": [[name, mask.text(value)] for name, value in sent.request.headers],
+                    "body": (sent.request.body or b"").decode("utf-8", "replace"),
                 }
     envelope = {"sandbox": event.sandbox, "number": event.number, "kind": kind, "at": render.moment(at), "wall": wall}
     return envelope | fields
@@ -96,10 +96,9 @@ def _attempt_event(live: LiveSandbox, item: AttemptOutcome) -> tuple[str, Event]
     fields |= {"method": method, "attempts_max": retries + 1, "url": _shown_url(job.url), "attempt": item.number}
     fields |= {"state": tried.state, "ending": result.kind.value, "answered": result.status, "error": result.error}
     fields["next_due"] = render.moment(item.next_due)
-    fields["duration_us"] = live.courier.sent.duration_us(item.job, item.number)
-    sent = live.courier.sent.find(item.job, item.number) if live.courier.traces.by_key else None
-    trace_id, _ = sent_trace(sent.headers) if sent is not None else ("", "")
-    if trace_id:
+    sent = live.courier.sent.find(item.job, item.number)
+    fields["duration_us"] = sent and sent.duration_us
+    if sent and live.courier.traces.by_key and (trace_id := sent_trace(sent.request.headers)[0]):
         fields["trace_id"] = trace_id
     return kind, fields
 

@@ -75,7 +75,7 @@ async def show_figures(request: Request, live: LiveSandbox) -> Response:
         }
         for product, (counts, amount) in busiest
     ]
-    attempts = [one for one in live.courier.sent.times() if code in (None, one.reseller)]
+    attempts = [one for one in live.courier.sent.ended() if code in (None, one.reseller)]
     answer = {
         "started": render.moment(state.started),
         "transactions": sum(len(one.history) for one in resellers),

@@ -35,16 +35,10 @@ class AnswerHead(NamedTuple):
     fields: Fields
 
 
-class _Known:
-    """What a head says of its response, once a response with it was read: `head` is None until then."""
-
-    head: AnswerHead | None = None
-    body_bytes = 0
-
-
 @lru_cache(maxsize=64)  # within a second, a receiver sends the same head to all attempts
-def _known(head: bytes, bounds: AnswerBounds) -> _Known:
-    return _Known()
+def _known(head: bytes, bounds: AnswerBounds) -> dict[int, AnswerHead]:
+    """Return the parsed head of complete responses that began with `head`, by the size of their body in bytes."""
+    return {}
 
 
 class AnswerReader:
@@ -89,14 +83,14 @@ class AnswerReader:
         self.has_begun = True
         head, _, body = data.partition(b"\r\n\r\n")
         known = _known(head, self._bounds)
-        if known.head is not None and known.body_bytes == len(body) and not self._is_head:
-            self.head, self.status, self.waiting = known.head, known.head.status, len(body)
-            self.pieces = [body] if body else []
+        self.head = None if self._is_head else known.get(len(body))
+        if self.head is not None:
+            self.status, self.pieces, self.waiting = self.head.status, [body] if body else [], len(body)
             self.is_over = self.is_complete = self._is_whole = self.may_stay_open = True
             return True
         self._parse(data)
-        if self.may_stay_open and self._is_whole and len(head) + 4 + self.waiting == len(data):
-            known.head, known.body_bytes = self.head, len(body)
+        if self.head is not None and self._is_whole and self.may_stay_open and self.waiting == len(body):
+            known[len(body)] = self.head  # a single message, with the length that its head says
         return self.is_over
 
     def _parse(self, data: bytes) -> bool:

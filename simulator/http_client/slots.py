@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Iterator
+from collections.abc import Coroutine
+from typing import Any
 
 import msgspec
 
@@ -13,14 +14,6 @@ PER_RECEIVER = 64
 """The maximum number of concurrent attempts of an owner to a host and port. More attempts are queued."""
 
 Receiver = tuple[str, int]  # host and port
-
-
-class _AtOnce:
-    def __await__(self) -> Iterator[None]:
-        return iter(())
-
-
-_AT_ONCE = _AtOnce()
 
 
 class _Lane(msgspec.Struct):
@@ -53,7 +46,7 @@ class Slots:
         self._owners: dict[str, _Owner] = {}
         self._in_turn: OrderedDict[str, None] = OrderedDict()  # the owners with a ready lane
 
-    def take(self, name: str, receiver: Receiver) -> Awaitable[None]:
+    async def take(self, name: str, receiver: Receiver) -> None:
         """Wait for a slot of the owner `name`, and hold it until `give_back`."""
         owner = self._owners.get(name) or self._owners.setdefault(name, _Owner())
         lane = owner.lanes.get(receiver) or owner.lanes.setdefault(receiver, _Lane())
@@ -61,10 +54,7 @@ class Slots:
             self._free -= 1
             owner.held += 1
             lane.held += 1
-            return _AT_ONCE
-        return self._wait(name, owner, receiver, lane)
-
-    async def _wait(self, name: str, owner: _Owner, receiver: Receiver, lane: _Lane) -> None:
+            return
         turn = asyncio.get_running_loop().create_future()
         lane.waiting[turn] = None
         self._refresh(name, owner, receiver, lane)
@@ -144,9 +134,8 @@ class Slot:
     def __init__(self, slots: Slots, owner: str, receiver: Receiver) -> None:
         self._slots, self._owner, self._receiver = slots, owner, receiver
 
-    def __aenter__(self) -> Awaitable[None]:
+    def __aenter__(self) -> Coroutine[Any, Any, None]:
         return self._slots.take(self._owner, self._receiver)
 
-    def __aexit__(self, *_: object) -> Awaitable[None]:
+    async def __aexit__(self, *_: object) -> None:
         self._slots.give_back(self._owner, self._receiver)
-        return _AT_ONCE

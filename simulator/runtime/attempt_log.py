@@ -14,20 +14,15 @@ SENT_MAX = 1_000
 """The number of latest requests of a sandbox's attempts that are stored, and of its probes."""
 
 
-class AttemptTime(msgspec.Struct, frozen=True, gc=False):
-    """An attempt that ended: its reseller, its target, whether a status line came, and its duration."""
-
-    reseller: str
-    url: str
-    is_answered: bool
-    duration_us: int
-
-
 class SentAttempt(msgspec.Struct, gc=False):
-    """The request of an attempt. Its time is measured, so it is not part of the sandbox's state."""
+    """The request of an attempt, and once it has ended, its reseller, its target, its duration, and whether a status
+    line came. A duration is measured, so it is not part of the sandbox's state."""
 
     request: OutgoingRequest
-    time: AttemptTime | None = None
+    reseller: str = ""
+    url: str = ""
+    duration_us: int | None = None
+    is_answered: bool = False
 
 
 class AttemptLog:
@@ -41,21 +36,16 @@ class AttemptLog:
         return len(self._by_attempt)
 
     def add(self, send: Send, request: OutgoingRequest) -> SentAttempt:
-        """Store the request of an attempt, which begins with that. The caller sets its time when it has ended."""
+        """Store the request of an attempt, which begins with that. The caller sets the rest when it has ended."""
         self._begun.add(send.job.id)
         sent = self._by_attempt[send.job.id, send.attempt.number] = SentAttempt(request)
         if len(self._by_attempt) > SENT_MAX:
             self._by_attempt.popitem(last=False)
         return sent
 
-    def duration_us(self, job: str, attempt: int) -> int | None:
-        """Return the duration of an attempt, or None if it has not ended or was evicted."""
-        found = self._by_attempt.get((job, attempt))
-        return found.time.duration_us if found and found.time else None
-
-    def times(self) -> Iterator[AttemptTime]:
-        """Yield the times of the latest attempts, newest first."""
-        return (sent.time for sent in reversed(self._by_attempt.values()) if sent.time)
+    def ended(self) -> Iterator[SentAttempt]:
+        """Yield the latest attempts whose duration was measured, newest first."""
+        return (sent for sent in reversed(self._by_attempt.values()) if sent.duration_us is not None)
 
     def __iter__(self) -> Iterator[tuple[str, int, OutgoingRequest]]:
         """Yield each request with its job and attempt, oldest first."""
@@ -83,10 +73,9 @@ class AttemptLog:
         self._begun = set(begun)
         self._by_attempt = OrderedDict(((job, attempt), SentAttempt(request)) for job, attempt, request in sent)
 
-    def find(self, job: str, attempt: int) -> OutgoingRequest | None:
-        """Return the request of an attempt, or None if it was evicted."""
-        sent = self._by_attempt.get((job, attempt))
-        return None if sent is None else sent.request
+    def find(self, job: str, attempt: int) -> SentAttempt | None:
+        """Return an attempt, or None if it was evicted."""
+        return self._by_attempt.get((job, attempt))
 
 
 class ReceiverTimes(NamedTuple):
@@ -100,16 +89,16 @@ class ReceiverTimes(NamedTuple):
     max_ms: float
 
 
-def by_receiver(attempts: Iterable[AttemptTime]) -> list[ReceiverTimes]:
+def by_receiver(attempts: Iterable[SentAttempt]) -> list[ReceiverTimes]:
     """Return the durations by target, the busiest first."""
-    found: dict[str, list[AttemptTime]] = {}
+    found: dict[str, list[SentAttempt]] = {}
     for one in attempts:
         found.setdefault(one.url, []).append(one)
     return sorted((_of(url, ones) for url, ones in found.items()), key=lambda one: (-one.attempts, one.url))
 
 
-def _of(url: str, ones: list[AttemptTime]) -> ReceiverTimes:
-    took = sorted(one.duration_us / 1000 for one in ones)
+def _of(url: str, ones: list[SentAttempt]) -> ReceiverTimes:
+    took = sorted((one.duration_us or 0) / 1000 for one in ones)
     answered = sum(one.is_answered for one in ones)
     return ReceiverTimes(url, len(ones), answered, _share(took, 50), _share(took, 95), round(took[-1], 3))
 

@@ -24,7 +24,7 @@ from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.webhooks import Delivery
 from simulator.http_client.targets import BadTarget, InboxTarget, parse_target
 from simulator.persistence.tape.entries import AttemptSent, Entry, InboxReceived
-from simulator.runtime.attempt_log import AttemptLog, AttemptTime
+from simulator.runtime.attempt_log import AttemptLog
 from simulator.runtime.clock import Clock
 from simulator.runtime.holds import HoldEntry, Holds
 from simulator.runtime.inboxes import Inboxes
@@ -122,12 +122,12 @@ class Courier:
                 result = await self._send(request, timeout_s)
             duration_us = int((perf_counter() - began) * 1e6)
         if isinstance(job, Callback):
-            kind, reseller = CALLBACK, job.transaction.reseller
+            kind, sent.reseller = CALLBACK, job.transaction.reseller
         else:
             assert isinstance(job, Delivery)
-            kind, reseller = WEBHOOK, job.reseller
+            kind, sent.reseller = WEBHOOK, job.reseller
         self.served.attempted(kind, result, duration_us)
-        sent.time = AttemptTime(reseller, job.url, result.status is not None, duration_us)
+        sent.url, sent.duration_us, sent.is_answered = job.url, duration_us, result.status is not None
         return result
 
     def attempt(self, send: Send, wall: datetime) -> OutgoingRequest:

@@ -9,7 +9,8 @@ import pytest
 
 from simulator.domain.commands import CreatePayment, Credit
 from simulator.domain.model.wallet import EntryType
-from simulator.runtime.attempt_log import AttemptTime, by_receiver
+from simulator.domain.model.delivery_attempts import OutgoingRequest
+from simulator.runtime.attempt_log import SentAttempt, by_receiver
 from tests.support.client import Client, running
 
 PATH = "/sandboxes/default/figures"
@@ -138,8 +139,9 @@ def test_only_the_first_wallets_are_drawn(monkeypatch: pytest.MonkeyPatch, clien
 
 
 def test_times_of_receivers_are_percentiles() -> None:
-    times = [AttemptTime("RS001", "a", True, ms * 1000) for ms in range(1, 101)]
-    slow, fast = by_receiver([*times, AttemptTime("RS001", "b", False, 5_000)])
+    request = OutgoingRequest("POST", "a")
+    times = [SentAttempt(request, "RS001", "a", ms * 1000, is_answered=True) for ms in range(1, 101)]
+    slow, fast = by_receiver([*times, SentAttempt(request, "RS001", "b", 5_000)])
     assert slow == ("a", 100, 100, 50.0, 95.0, 100.0)
     assert fast == ("b", 1, 0, 5.0, 5.0, 5.0)
 
