@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from simulator.domain.commands import CreatePayment, Credit
-from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.delivery_attempts import OutgoingRequest
+from simulator.domain.model.wallet import EntryType
 from simulator.runtime.attempt_log import SentAttempt, by_receiver
 from tests.support.client import Client, running
 
