@@ -1,8 +1,9 @@
 """The pipeline of every request of the reseller API, to be read from top to bottom.
 
-`Pipeline.answer` catches up, reads the head, replies, records, and publishes. `_run_steps` has the steps of the reply:
+`Pipeline.answer` processes what is due, reads the head, replies, and records the exchange. `_run_steps` has the steps
+of the reply, each of which may refuse the request:
 
-admit -> find the endpoint -> check the head -> read the body -> check the input -> execute
+admit -> find the endpoint -> check the head -> await the body -> check the input -> execute
 
 A scenario's fault is chosen in `check_head`, or in `check_input` if it depends on the body (`api/fault_effects`).
 
@@ -62,10 +63,10 @@ class Pipeline:
         url_sandbox: LiveSandbox | None = None,
         refusal: Callable[[ApiCall], Reply] | None = None,
     ) -> EncodedReply:
-        """Answer a request. `path` is the part after `prefix`, which named the sandbox.
+        """Answer a request to `sandbox`. `path` is the part after `prefix`, which named the sandbox.
 
-        `sandbox` may have been found by credentials. `url_sandbox` is then the sandbox of the URL, which records the
-        request if its authentication fails. `refusal`, if given, replaces all steps of the reply.
+        When credentials selected a sandbox other than that of the URL, `url_sandbox` is the latter. It records the
+        request unless authentication succeeds. `refusal`, if given, replaces all steps of the reply.
         """
         began, counters = perf_counter(), sandbox.counters
         sandbox.is_touched = True
@@ -80,7 +81,7 @@ class Pipeline:
         exchange.duration_us = int((perf_counter() - began) * 1e6)
         if not recorder.is_deleted:
             record(call, recorder)
-            if recorder is not sandbox or counters is sandbox.counters:  # else another thread reads them after a reset
+            if counters is sandbox.counters or recorder is not sandbox:  # a reset or a rewind replaces the counters
                 ending = "" if reply.ending is None else reply.ending.name
                 recorder.counters.count(exchange, ending, self._paths.documented)
         return reply.status, reply_headers(recorder.id, exchange, diagnosis), content, reply.ending
@@ -91,7 +92,9 @@ class Pipeline:
         """Return the call of a request, with the start of its record."""
         pairs, headers = request.headers, request.by_name
         if len(headers) < len(pairs):
-            headers = _joined(pairs)
+            headers = {}
+            for name, value in pairs:  # repeated headers are joined by a comma, which none of our formats accepts
+                headers[name] = headers[name] + b", " + value if name in headers else value
         client, scheme, clients = request.client, "", self._clients
         if not clients.is_direct or ":" in client:
             client, scheme = clients.resolve(client, headers)
@@ -121,8 +124,10 @@ class Pipeline:
             reply = None if call.sandbox.spec.quotas is NO_QUOTAS else refuse_unread(call)
             if reply is None:
                 reply = await self._run_steps(call) if refusal is None else refusal(call)
-            if not call.has_body and any(each.counters.needs_bodies for each in (call.sandbox, url_sandbox) if each):
-                await store_unread_body(call)
+            if not call.has_body:
+                recorders = (call.sandbox, url_sandbox)  # their expectations may count requests by a member of the body
+                if any(each.counters.needs_bodies for each in recorders if each):
+                    await store_unread_body(call)
             content = reply.body if type(reply.body) is bytes else encode(reply.body)
         except ClientGone:
             reply, content = Reply(0, b"", ending=GONE), b""
@@ -136,14 +141,14 @@ class Pipeline:
     async def _run_steps(self, call: ApiCall) -> Reply:
         """Run the steps of every call, in order. Each returns the reply that ends the call, or None to continue."""
         reply = admit(call) or self.find_endpoint(call) or check_head(call)
-        if reply is None:
-            reply = (
-                (await await_body(call) if call.fault or call.request.body is None else None)
-                or check_input(call)
-                or (await execute_late(call) if call.fault else execute(call))
-            )
-        elif call.fault is not None:
+        if reply is not None and call.fault is not None:
             await store_unread_body(call)
+        reply = (
+            reply
+            or (await await_body(call) if call.fault or call.request.body is None else None)
+            or check_input(call)
+            or (await execute_late(call) if call.fault else execute(call))
+        )
         if not call.is_exact:
             note_ignored_members(call)
         return reply if call.fault is None else await with_failures(call, reply)
@@ -161,14 +166,6 @@ class Pipeline:
             return refusals.wrong_method(call, list(methods))
         call.endpoint = endpoint
         return None
-
-
-def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """Return headers by name; repeated headers are joined by a comma, which none of our formats accepts."""
-    headers: dict[bytes, bytes] = {}
-    for name, value in pairs:
-        headers[name] = headers[name] + b", " + value if name in headers else value
-    return headers
 
 
 def admit(call: ApiCall) -> Reply | None:
@@ -317,8 +314,8 @@ def _complete(call: ApiCall, reply: Reply, content: bytes, url_sandbox: LiveSand
 def record(call: ApiCall, recorder: LiveSandbox) -> None:
     """Add a call to the journal of `recorder` and to the tape of its own sandbox, and publish it with what it caused.
 
-    A suspended call is on that tape already, and gets its answer there. The tape of `recorder` shows calls that it
-    cannot replay: of another sandbox, or of a former life.
+    A call that was suspended is on that tape already, which gets its answer here. The tape of `recorder` only shows the
+    calls that it cannot replay: calls of another sandbox, or from before a reset.
     """
     exchange, own = call.exchange, call.sandbox
     if recorder is not own:
