@@ -274,9 +274,7 @@ def _listed(call: ApiCall, active: bool | None) -> dict[str, Product]:
 
 def product_list(call: ApiCall) -> Reply:
     """Return 200 with every product of the catalog as this reseller sees it, including inactive products."""
-    state = call.sandbox.core.state
-    seen = (call.owner.sees(state.catalog, code) for code in state.catalog.products)
-    products = [product for product in seen if product is not None and not product.is_hidden]
+    state, products = call.sandbox.core.state, list(_listed(call, None).values())
     return Reply(200, legacy.product_list(state.catalog, products, by_id=state.assumes("legacy-categories", "ids")))
 
 

@@ -5,7 +5,6 @@ requests, and no earlier rule matches, the evaluation resumes just before the ca
 """
 
 from datetime import timedelta
-from typing import Any
 
 import msgspec
 
@@ -104,22 +103,19 @@ def _with_failure(call: ApiCall, reply: Reply, failure: Failure) -> Reply:
 
 
 def _answer(scripted: ScriptedAnswer) -> Reply:
-    body = scripted.body if scripted.body is not None else _error_body(scripted.status)
-    type_ = (
-        () if scripted.type == JSON or scripted.status in WITHOUT_BODY else ((CONTENT_TYPE, scripted.type.encode()),)
-    )
-    return Reply(scripted.status, body.encode() if isinstance(body, str) else body, headers=type_)
+    status, body = scripted.status, scripted.body
+    if body is None and status == TIMED_OUT:
+        body = timeout_body(DOCUMENTED_TIMEOUT)
+    elif body is None:
+        body = error_bodies.coded("scripted_fault", f"A fault of the scenario answers {status}.")
+    has_type = scripted.type != JSON and status not in WITHOUT_BODY
+    headers = ((CONTENT_TYPE, scripted.type.encode()),) if has_type else ()
+    return Reply(status, body.encode() if isinstance(body, str) else body, headers)
 
 
 def _broken(content: bytes) -> bytes:
     """Return the first half and a comma, which is never valid JSON."""
     return content[: len(content) // 2] + b","
-
-
-def _error_body(status: int) -> dict[str, Any]:
-    if status == TIMED_OUT:
-        return timeout_body(DOCUMENTED_TIMEOUT)
-    return error_bodies.coded("scripted_fault", f"A fault of the scenario answers {status}.")
 
 
 def _facts(call: ApiCall) -> Fields:
