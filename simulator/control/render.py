@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import Enum
-from functools import lru_cache
 from typing import Any
 
 from msgspec import to_builtins
@@ -38,7 +37,6 @@ def _shown(value: Any) -> Any:
     return value
 
 
-@lru_cache(maxsize=1024)  # the events of an input have the same times
 def moment(at: datetime | None) -> str | None:
     """Return a time, or null."""
     return iso_utc_exact(at) if at is not None else None
