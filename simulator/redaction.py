@@ -14,7 +14,6 @@ so a tape can have stand-ins.
 import re
 from base64 import b64encode
 from collections.abc import Callable, Container, Iterable, Iterator
-from itertools import chain
 from os.path import commonprefix
 from typing import Any, Final
 from urllib.parse import quote, quote_plus, unquote_plus, unquote_to_bytes, urlsplit
@@ -106,12 +105,15 @@ class Secrets:
                 beginning = b"".join(spelling[at : at + _BLOCK] for at in range(_BLOCK))
                 self._blocks.update(memoryview(beginning).cast("I"))
 
-    def spans(self, text: bytes) -> Iterator[tuple[int, int]]:
-        """Yield where secrets begin and end in a text, in the order of their beginnings; they may overlap."""
+    def spans(self, text: bytes) -> Iterable[tuple[int, int]]:
+        """Return where secrets begin and end in a text, in the order of their beginnings; they may overlap."""
         blocks = memoryview(text[: len(text) // _BLOCK * _BLOCK]).cast("I")
         hits = self._blocks.intersection(blocks)
+        return self._spans(text, (place for place, block in enumerate(blocks) if block in hits)) if hits else ()
+
+    def _spans(self, text: bytes, hits: Iterable[int]) -> Iterator[tuple[int, int]]:
         end = 0  # of the last whole one; a whole secret may begin within a cut one
-        for place in (place for place, block in enumerate(blocks) if block in hits) if hits else ():
+        for place in hits:
             for start in range(max(end, place * _BLOCK - _BLOCK + 1), place * _BLOCK + 1):
                 for spelling in self._by_beginning.get(text[start : start + FOUND_CHARS_MIN], ()):
                     stop = _end_of(spelling, text, start)
@@ -155,7 +157,7 @@ def _in_base64(raw: bytes) -> Iterator[bytes]:
 def redact(text: str, secrets: Iterable[Secrets], put: Put = _mask) -> str:
     """Return a text without known secrets and without tokens of ours."""
     raw = text.encode("utf-8", "surrogatepass")
-    found = list(chain.from_iterable(each.spans(raw) for each in secrets if each.chars))
+    found = [span for each in secrets if each.chars for span in each.spans(raw)]
     if _TOKEN_PART in raw:
         found += [token.span() for token in _TOKEN.finditer(raw)]
     if not found:
@@ -268,11 +270,16 @@ class Mask:
     def _known(self, text: str) -> str:
         return redact(text, self.secrets, self._put)
 
+    def has_secret(self, text: str) -> bool:
+        """Return whether a text has a known secret or a token of ours in it."""
+        return self._finds(text.encode("utf-8", "surrogatepass"))
+
+    def _finds(self, raw: bytes) -> bool:
+        return _TOKEN_PART in raw or any(True for each in self.secrets if each.chars for _ in each.spans(raw))
+
     def answer(self, body: bytes) -> bytes:
         """Return a JSON text with every secret in its strings hidden."""
-        if b"\\" in body or _TOKEN_PART in body or any(each.chars and any(each.spans(body)) for each in self.secrets):
-            return redact_strings(body, self._known)
-        return body
+        return redact_strings(body, self._known) if b"\\" in body or self._finds(body) else body
 
     def header(self, name: str, value: str) -> str:
         """Return a header's value without secrets."""

@@ -1,4 +1,4 @@
-"""LineWriter of the events of `serve` to a stream that may be slow or closed.
+"""The lines of the events of `serve` to a stream that may be slow or closed.
 
 The event loop renders the events at the end of each turn, and a daemon thread writes them. Rendering pauses while the
 thread writes: events stay in their logs, and a line reports how many were evicted meanwhile. With a data folder a line
@@ -13,15 +13,16 @@ from concurrent.futures import Future, wait
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
-from simulator.cli.control import Event
+from msgspec.json import decode
+
 from simulator.cli.output import is_coloured
 from simulator.cli.process import print_server_note
 from simulator.cli.watch import EventLines
-from simulator.control.events import EventQuery, EventSource
+from simulator.control.events import EventQuery, EventSource, data_of
+from simulator.redaction import redact_urls
 from simulator.runtime.background import Worker
 from simulator.runtime.operations import report
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.wire.formats import encode
 
 if TYPE_CHECKING:
     from simulator.persistence.gate import Gate
@@ -101,16 +102,12 @@ class EventWriter:
                 self._write()
                 await asyncio.sleep(0)
 
-    def _lines_of(self, events: list[Event]) -> bytes:
-        """Return the lines of events, without secrets."""
-        lines = []
-        for event in events:
-            mask = self._sandboxes.mask_of(self._sandboxes.find(event.get("sandbox", "")))
-            if self._as_json:
-                lines.append(mask.answer(encode(event)))
-            else:
-                lines.append(mask.text(self._lines.line(event)).encode("utf-8", "replace"))
-        return b"".join(line + b"\n" for line in lines)
+    def _lines_of(self, pieces: list[bytes]) -> bytes:
+        """Return the lines of events."""
+        return b"".join(self._line(data_of(piece)) + b"\n" for piece in pieces)
+
+    def _line(self, event: bytes) -> bytes:
+        return event if self._as_json else redact_urls(self._lines.line(decode(event))).encode("utf-8", "replace")
 
     def _write(self) -> None:
         if self._rendered:

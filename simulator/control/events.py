@@ -2,10 +2,10 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from functools import lru_cache
 from math import inf
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -18,53 +18,74 @@ from simulator.control.http import Forbidden, InvalidInput, sandboxes_of
 from simulator.control.render import members
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.domain_events import AttemptOutcome, EmailNotification, LedgerPosting, StatusChange
-from simulator.redaction import redact_urls
-from simulator.runtime.event_reader import EventReader
-from simulator.runtime.events import Action, EventLog, EventPosition, EvictedEvent, Item, NumberedEvent, Rendered
+from simulator.redaction import Mask, redact_urls
+from simulator.runtime.event_reader import EventContent, EventReader, Gap
+from simulator.runtime.events import Action, EventLog, EventPosition, EvictedEvent, NumberedEvent
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.traces import sent_trace
 from simulator.wire import webhook_bodies
-from simulator.wire.formats import encode
+from simulator.wire.formats import encode, iso_utc_exact
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 KINDS = ("request", "status", "entry", "callback", "webhook", "notification", "action")
+_KINDS_OF: Mapping[type, frozenset[str]] = {
+    int: frozenset({"request"}),
+    StatusChange: frozenset({"status"}),
+    LedgerPosting: frozenset({"entry"}),
+    AttemptOutcome: frozenset({"callback", "webhook"}),
+    EmailNotification: frozenset({"notification"}),
+    Action: frozenset({"action"}),
+}
 
-Event = dict[str, Any]
 
-
-def event_row(sandboxes: Sandboxes, live: LiveSandbox, event: NumberedEvent, *, with_bodies: bool = False) -> Event:
-    """Return an event as JSON; `with_bodies` adds the sent messages to callbacks and webhooks. Raises
-    `EvictedEvent`."""
-    item, wall = event.item, render.moment(event.wall)
+def event_content(
+    sandboxes: Sandboxes, live: LiveSandbox, event: NumberedEvent, *, with_bodies: bool = False
+) -> EventContent:
+    """Return an event with its members; `with_bodies` adds the sent messages to callbacks and webhooks. Its texts may
+    contain known secrets. Raises `EvictedEvent`."""
+    item = event.item
     match item:
         case int():
             exchange = live.journal.find(item)
             if exchange is None:
                 raise EvictedEvent
-            mask = sandboxes.mask_of(live, exchange.owner)
-            fields = requests.request_row(exchange, mask)
-            return {"sandbox": event.sandbox, "number": event.number, "kind": "request", "wall": wall, **fields}
+            fields = requests.request_row(exchange, sandboxes.mask_of(live, exchange.owner))
+            del fields["at"]  # each event has it
+            return EventContent(event, "request", exchange.at, fields)
         case StatusChange():
-            kind, paid = "status", live.core.state.transactions.by_number[item.number]
+            paid = live.core.state.transactions.by_number[item.number]
             result = paid.results[item.place]
-            at = result.at
-            fields = {"refid": paid.refid, "trxid": paid.trxid, "reseller": paid.reseller, "product": paid.product}
-            fields |= {"status": STATUS_NAMES[result.status], "status_code": result.code}
-            fields |= {"cause": result.cause, "rule": paid.rule}
+            fields = {
+                "refid": paid.refid,
+                "trxid": paid.trxid,
+                "reseller": paid.reseller,
+                "product": paid.product,
+                "status": STATUS_NAMES[result.status],
+                "status_code": result.code,
+                "cause": result.cause,
+                "rule": paid.rule,
+            }
+            return EventContent(event, "status", result.at, fields)
         case LedgerPosting():
-            kind, at, entry = "entry", item.entry.at, item.entry
+            entry = item.entry
             debited = live.core.state.transactions.get(entry.trxid)
-            fields = {"refid": debited.refid if debited else "", "trxid": entry.trxid, "reseller": item.reseller}
-            fields["entry"] = render.entry(entry)
+            fields = {
+                "refid": debited.refid if debited else "",
+                "trxid": entry.trxid,
+                "reseller": item.reseller,
+                "entry": render.entry(entry),
+            }
+            return EventContent(event, "entry", entry.at, fields)
         case EmailNotification():
-            kind, at = "notification", item.at
             fields = members(item, "reseller", "refid", "trxid") | {"notification": notification_row(item)}
+            return EventContent(event, "notification", item.at, fields)
         case Action():
-            kind, at, fields = "action", item.at, {"action": item.name, "about": item.about}
+            fields = {"action": item.name, "about": item.about}
             fields |= members(item, "mode", "rate") if item.mode else {}
+            return EventContent(event, "action", item.at, fields)
         case AttemptOutcome():
-            at, (kind, fields) = item.at, _attempt_event(live, item)
+            kind, fields = _attempt_event(live, item)
             if with_bodies:
                 sent, mask = live.courier.sent.find(item.job, item.number), sandboxes.mask_of(live)
                 fields["sent"] = sent and {
@@ -72,11 +93,10 @@ def event_row(sandboxes: Sandboxes, live: LiveSandbox, event: NumberedEvent, *, 
                     "headers": [[name, mask.text(value)] for name, value in sent.request.headers],
                     "body": (sent.request.body or b"").decode("utf-8", "replace"),
                 }
-    envelope = {"sandbox": event.sandbox, "number": event.number, "kind": kind, "at": render.moment(at), "wall": wall}
-    return envelope | fields
+            return EventContent(event, kind, item.at, fields)
 
 
-def _attempt_event(live: LiveSandbox, item: AttemptOutcome) -> tuple[str, Event]:
+def _attempt_event(live: LiveSandbox, item: AttemptOutcome) -> tuple[str, dict[str, Any]]:
     """Return the kind of an attempt's event, and its fields."""
     state = live.core.state
     job = state.callbacks.find(item.job) or state.deliveries.find(item.job)
@@ -85,7 +105,7 @@ def _attempt_event(live: LiveSandbox, item: AttemptOutcome) -> tuple[str, Event]
     if isinstance(job, Callback):
         kind, retries, method = "callback", live.scenario.limits.callback_retry.retries, job.method
         paid = job.transaction
-        fields: Event = {"refid": paid.refid, "trxid": paid.trxid, "reseller": paid.reseller}
+        fields: dict[str, Any] = {"refid": paid.refid, "trxid": paid.trxid, "reseller": paid.reseller}
         fields |= {"callback": job.id, "status": CALLBACK_STATUS_NAMES[job.result.status]}
     else:
         kind, retries, method = "webhook", job.retry_limit, webhook_bodies.METHOD
@@ -93,11 +113,19 @@ def _attempt_event(live: LiveSandbox, item: AttemptOutcome) -> tuple[str, Event]
     tried = job.attempts[item.number - 1]
     result = tried.result
     assert result is not None, "an attempt is published when it has ended"
-    fields |= {"method": method, "attempts_max": retries + 1, "url": _shown_url(job.url), "attempt": item.number}
-    fields |= {"state": tried.state, "ending": result.kind.value, "answered": result.status, "error": result.error}
-    fields["next_due"] = render.moment(item.next_due)
     sent = live.courier.sent.find(item.job, item.number)
-    fields["duration_us"] = sent and sent.duration_us
+    fields |= {
+        "method": method,
+        "attempts_max": retries + 1,
+        "url": _shown_url(job.url),
+        "attempt": item.number,
+        "state": tried.state,
+        "ending": result.kind.value,
+        "answered": result.status,
+        "error": result.error,
+        "next_due": render.moment(item.next_due),
+        "duration_us": sent and sent.duration_us,
+    }
     if sent and live.courier.traces.by_key and (trace_id := sent_trace(sent.request.headers)[0]):
         fields["trace_id"] = trace_id
     return kind, fields
@@ -111,8 +139,6 @@ MEDIA_TYPE = "text/event-stream"
 HEADERS = {"cache-control": "no-store"}
 ALWAYS = frozenset({"reset", "rewound", "deleted"})
 """Actions that every stream includes regardless of its filters: they discard the earlier events."""
-
-Shown = TypeVar("Shown")
 
 _ID = re.compile(r"([0-9a-f]{8})\.([0-9]{1,15})\.([0-9]{1,15})")
 _HELLO = b"retry: 1000\n: events of reseller-sim\n\n"
@@ -135,35 +161,21 @@ class EventSource:
         self._hub = sandboxes.events
         self._only = only
         self._wanted = wanted
-        self._wants_all = not wanted.kinds and wanted.refid is None
+        self._kinds = wanted.kinds or frozenset(KINDS)
 
-    def reader(self, after: str | None = None, last: int = 0) -> EventReader[Event]:
+    def reader(self, after: str | None = None, last: int = 0) -> EventReader:
         """Return a reader that begins after the event with the id `after`; 0 means all stored events. Without `after`
         it begins with the `last` events and continues with new ones. Raises `InvalidInput`."""
-        return self._reader(after, last, self._shown, self._gap)
-
-    def stream(self, after: str | None, last: int) -> EventReader[bytes]:
-        """Return a reader like `reader`, with events as bytes of a stream, without secrets."""
-        reader = self._reader(after, last, self._piece, lambda missing, place: _sent(self._gap(missing, place)))
-        reader.shared_by = self._only, self._wanted
-        return reader
-
-    def _reader(
-        self,
-        after: str | None,
-        last: int,
-        show: Callable[[NumberedEvent], Shown | None],
-        gap: Callable[[int | None, EventPosition], Shown],
-    ) -> EventReader[Shown]:
         logs = [self._only] if self._only else [live.events for live in self._sandboxes]
         if after is not None:
             place, is_known = self._place(after, logs)
         else:
             latest = EventPosition(max(self._hub.latest - last, 0), 0)
             place, is_known = self._only.before(last) if self._only else latest, True
-        reader = EventReader(self._hub, self._only, place, logs, show, gap)
+        reader = EventReader(self._hub, self._only, place, logs, self._content, self._pieces)
+        reader.shared_by = self._only, self._wanted
         if not is_known:
-            reader.first.append(gap(None, place))
+            reader.first += self._pieces([Gap(None, place)])
         return reader
 
     def id_of(self, place: EventPosition | NumberedEvent) -> str:
@@ -192,36 +204,63 @@ class EventSource:
                 return place, True
         return min((log.oldest() for log in logs), default=EventPosition(hub.latest, 0)), False
 
-    def _is_wanted(self, item: Item, kind: str, refid: str) -> bool:
-        if self._wants_all:
-            return True
-        kinds, about, _ = self._wanted
+    def _content(self, event: NumberedEvent) -> EventContent | None:
+        """Return a wanted event with its members; None for another."""
+        item, kinds = event.item, self._kinds
         is_always = isinstance(item, Action) and item.name in ALWAYS
-        return is_always or ((not kinds or kind in kinds) and about in (None, refid))
-
-    def _shown(self, event: NumberedEvent) -> Event | None:
-        live = self._sandboxes.get(event.sandbox)
-        row = event_row(self._sandboxes, live, event, with_bodies=self._wanted.with_bodies)
-        if not self._is_wanted(event.item, row["kind"], row.get("refid", "")):
+        if kinds.isdisjoint(_KINDS_OF[type(item)]) and not is_always:
             return None
-        return {"id": self.id_of(event), **row}
-
-    def _piece(self, event: NumberedEvent) -> bytes | None:
-        cache, key = self._hub.rendered, (event.serial, self._wanted.with_bodies)
-        kind, refid, data = cache.find(key) or cache.add(key, self._rendered(event))
-        if not self._is_wanted(event.item, kind, refid):
-            return None
-        id_ = self.id_of(event).encode()
-        return b'id: %b\nevent: %b\ndata: {"id":"%b",%b\n\n' % (id_, kind.encode(), id_, data)
-
-    def _rendered(self, event: NumberedEvent) -> Rendered:
-        """Return an event without the opening brace of its JSON, since the id comes first."""
         live = self._sandboxes.get(event.sandbox)
-        row = event_row(self._sandboxes, live, event, with_bodies=self._wanted.with_bodies)
-        return Rendered(row["kind"], row.get("refid", ""), live.mask.answer(encode(row))[1:])
+        content = event_content(self._sandboxes, live, event, with_bodies=self._wanted.with_bodies)
+        is_wanted = content.kind in kinds and self._wanted.refid in (None, content.fields.get("refid", ""))
+        return content if is_wanted or is_always else None
 
-    def _gap(self, missing: int | None, place: EventPosition) -> Event:
-        return {"id": self.id_of(place), "kind": "gap", "missing": missing}
+    def _pieces(self, contents: list[EventContent | Gap]) -> list[bytes]:
+        """Return events as pieces of a stream, without secrets."""
+        masks, pieces = self._needed_masks(contents), []
+        for content in contents:
+            if isinstance(content, Gap):
+                id_, kind = self.id_of(content.place), "gap"
+                data = encode({"id": id_, "kind": kind, "missing": content.missing})
+            else:
+                id_, kind, event = self.id_of(content.event), content.kind, content.event
+                at, wall = iso_utc_exact(content.at), iso_utc_exact(event.wall)
+                envelope = f'"id":"{id_}","sandbox":"{event.sandbox}","number":{event.number},"kind":"{kind}"'
+                data = f'{{{envelope},"at":"{at}","wall":"{wall}",'.encode() + encode(content.fields)[1:]
+                if event.sandbox in masks:
+                    data = masks[event.sandbox].answer(data)
+            pieces.append(b"id: %b\nevent: %b\ndata: %b\n\n" % (id_.encode(), kind.encode(), data))
+        return pieces
+
+    def _needed_masks(self, contents: Iterable[EventContent | Gap]) -> dict[str, Mask]:
+        """Return the masks of the sandboxes whose events contain secrets. Events have the same texts again and again,
+        so each text is searched once."""
+        texts: dict[str, set[object]] = {}
+        for content in contents:
+            if isinstance(content, EventContent):
+                name = content.event.sandbox
+                _add_leaves(texts.get(name) or texts.setdefault(name, {name}), content.fields)
+        masks = {name: self._sandboxes.mask_of(self._sandboxes.find(name)) for name in texts}
+        joined = {name: "\n".join(text for text in found if isinstance(text, str)) for name, found in texts.items()}
+        return {name: mask for name, mask in masks.items() if mask.has_secret(joined[name])}
+
+
+def _add_leaves(leaves: set[object], value: dict[str, Any] | list[Any]) -> None:
+    """Add the texts and numbers in a JSON object or array to `leaves`."""
+    values = value.values() if isinstance(value, dict) else value
+    try:
+        leaves.update(values)
+    except TypeError:  # there are objects or arrays in it, which have no hash
+        for inner in values:
+            if isinstance(inner, dict | list):
+                _add_leaves(leaves, inner)
+            else:
+                leaves.add(inner)
+
+
+def data_of(piece: bytes) -> bytes:
+    """Return the JSON in a piece of a stream, which is an event."""
+    return piece.partition(b"\ndata: ")[2].rstrip()
 
 
 async def of_sandbox(request: Request, live: LiveSandbox) -> Response:
@@ -247,7 +286,7 @@ def _streamed(request: Request, only: EventLog | None) -> Response:
         raise InvalidInput(f"only has {min(unknown)!r}; use some of {', '.join(KINDS)}, with commas", "only")
     wanted = EventQuery(kinds, query.get("refid"), query.get("with") == "bodies")
     source = EventSource(sandboxes, wanted, only)
-    reader = source.stream(request.headers.get(LAST_EVENT_ID) or query.get("after"), query.get("last", 0))
+    reader = source.reader(request.headers.get(LAST_EVENT_ID) or query.get("after"), query.get("last", 0))
     reader.holder = access_of(request).name
     sandboxes.events.refuse_when_full(reader.holder)
     if request.method == "HEAD":  # it has no body, which would not end
@@ -257,7 +296,7 @@ def _streamed(request: Request, only: EventLog | None) -> Response:
 
 
 async def _pieces(
-    request: Request, source: EventSource, reader: EventReader[bytes], heartbeat_s: float, timeout_s: float
+    request: Request, source: EventSource, reader: EventReader, heartbeat_s: float, timeout_s: float
 ) -> AsyncIterator[bytes]:
     """Yield the body of a stream, with comments between events as a heartbeat, until the sandbox is deleted, the time
     is over, the client leaves, its token is revoked, or the server stops."""
@@ -274,7 +313,3 @@ async def _pieces(
                 return
             elif not await reader.wait(min(heartbeat_s, left_s)) and is_still_allowed(request):
                 yield b": still here\nid: %b\n\n" % source.id_of(reader.place).encode()
-
-
-def _sent(event: Event) -> bytes:
-    return b"id: %b\nevent: %b\ndata: %b\n\n" % (event["id"].encode(), event["kind"].encode(), encode(event))

@@ -31,7 +31,7 @@ from simulator.control.filters import (
     waited,
 )
 from simulator.control.http import base_url, cursor_of, page, refuse_lost_sandbox, reply, sandboxes_of
-from simulator.control.render import members
+from simulator.control.render import moment
 from simulator.domain.errors import Conflict
 from simulator.redaction import MASKED, Mask
 from simulator.runtime.background import in_background, place
@@ -50,16 +50,28 @@ _FILTERS: Mapping[str, Callable[[Exchange], Any]] = {
 
 def request_row(exchange: Exchange, mask: Mask) -> dict[str, Any]:
     """Return a row of the journal, without secrets."""
-    optional = {"replay_of": exchange.replay_of, "trace_id": exchange.trace_id}
-    return {
-        **{name: value for name, value in optional.items() if value},
-        **members(exchange, "n", "at", "method"),
+    row: dict[str, Any] = {
+        "n": exchange.n,
+        "at": moment(exchange.at),
+        "method": exchange.method,
         "path": mask.path(exchange.path),
         "query": mask.query(exchange.path, exchange.query),
-        **members(exchange, "status", "reseller", "client", "rule", "fault", "error"),
+        "status": exchange.status,
+        "reseller": exchange.reseller,
+        "client": exchange.client,
+        "rule": exchange.rule,
+        "fault": exchange.fault,
+        "error": exchange.error,
         "diagnosis": mask.text(exchange.diagnosis),
-        **members(exchange, "trxid", "refid", "duration_us"),
+        "trxid": exchange.trxid,
+        "refid": exchange.refid,
+        "duration_us": exchange.duration_us,
     }
+    if exchange.replay_of:
+        row["replay_of"] = exchange.replay_of
+    if trace_id := exchange.trace_id:
+        row["trace_id"] = trace_id
+    return row
 
 
 def mask_of(request: Request, live: LiveSandbox, exchange: Exchange) -> Mask:

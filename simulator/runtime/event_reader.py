@@ -2,10 +2,13 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
+from datetime import datetime
 from heapq import merge
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Any, NamedTuple
+
+import msgspec
 
 from simulator.runtime.events import (
     EVENTS_MAX,
@@ -24,14 +27,28 @@ TAKEN_MAX = 128
 UNREAD_MAX = 256
 """The number of latest events before a reset that a reader keeps, rendered, until they are taken."""
 
-Shown = TypeVar("Shown")
+
+class EventContent(msgspec.Struct, frozen=True, gc=False):
+    """An event with its kind, its sandbox time and the members of its kind."""
+
+    event: NumberedEvent
+    kind: str
+    at: datetime
+    fields: dict[str, Any]
 
 
-class EventReader(Generic[Shown]):
+class Gap(NamedTuple):
+    """A notice that events are missing before a place; `missing` is their number, None if it is unknown."""
+
+    missing: int | None
+    place: EventPosition
+
+
+class EventReader:
     """Reads the events of `only`, or of all logs: of `logs` and of every new log. It begins after `place`.
 
-    `render` returns the rendered event, or None for an unwanted event, or raises `EvictedEvent`. `gap` returns a
-    rendered notice that this number of events is missing before a place.
+    `content` returns what an event contains, or None for an unwanted event, or raises `EvictedEvent`. `render` renders
+    all that was taken at once.
     """
 
     def __init__(
@@ -40,15 +57,15 @@ class EventReader(Generic[Shown]):
         only: EventLog | None,
         place: EventPosition,
         logs: list[EventLog],
-        render: Callable[[NumberedEvent], Shown | None],
-        gap: Callable[[int, EventPosition], Shown],
+        content: Callable[[NumberedEvent], EventContent | None],
+        render: Callable[[list[EventContent | Gap]], list[bytes]],
     ) -> None:
         self._hub = hub
         self.only = only
         self.place = place
         self.logs: dict[EventLog, None] = dict.fromkeys(logs)
-        self._render, self._gap = render, gap
-        self.first: list[Shown] = []  # comes before everything else
+        self._content, self._render = content, render
+        self.first: list[bytes] = []  # comes before everything else
         self._missing = 0
         self._woken = asyncio.Event()
         self.is_behind = True  # there may be more events than it took
@@ -57,7 +74,7 @@ class EventReader(Generic[Shown]):
         self.shared_by: Hashable = None  # readers with an equal value render each event alike, and share batches
         self.holder = ""
 
-    def __enter__(self) -> "EventReader[Shown]":
+    def __enter__(self) -> "EventReader":
         self._hub.readers.append(self)
         self.is_last = self.only is not None and self.only.is_ended
         return self
@@ -94,7 +111,7 @@ class EventReader(Generic[Shown]):
             timer.cancel()
         return self.has_more or self.is_over
 
-    def take(self, count_max: int = TAKEN_MAX) -> list[Shown]:
+    def take(self, count_max: int = TAKEN_MAX) -> list[bytes]:
         """Return the next events, rendered, with a notice in place where events are missing."""
         self._woken.clear()
         if self.first:
@@ -128,33 +145,34 @@ class EventReader(Generic[Shown]):
         self.first = []
         self._drop_read()
 
-    def _unread(self, count_max: int) -> Iterator[NumberedEvent]:
-        """Yield the unread events in order, at most `count_max` of a log."""
+    def _unread(self, count_max: int) -> Iterable[NumberedEvent]:
+        """Return the unread events in order, at most `count_max` of a log."""
         serial = self.place.serial
         if len(self.logs) == 1:
             return next(iter(self.logs)).after(serial, count_max)
-        return merge(*(log.after(serial, count_max) for log in self.logs), key=lambda taken: taken.serial)
+        return merge(*(log.after(serial, count_max) for log in self.logs), key=lambda event: event.serial)
 
-    def _rendered(self, events: Iterable[NumberedEvent]) -> list[Shown]:
-        shown: list[Shown] = []
+    def _rendered(self, events: Iterable[NumberedEvent]) -> list[bytes]:
+        contents: list[EventContent | Gap] = []
         place: EventPosition | NumberedEvent = self.place
-        for taken in events:
-            if taken.serial != place.serial + 1:
-                self._missing += self._count_missing(place, taken)
+        for event in events:
+            if event.serial != place.serial + 1:
+                self._missing += self._count_missing(place, event)
             try:
-                piece = self._render(taken)
+                content = self._content(event)
             except EvictedEvent:
                 self._missing += 1
             else:
                 if self._missing:
-                    shown += self._gap_notice(EventPosition(taken.serial - 1, taken.number - 1))
-                if piece is not None:
-                    shown.append(piece)
-            place = taken
+                    contents.append(self._gap(EventPosition(event.serial - 1, event.number - 1)))
+                if content is not None:
+                    contents.append(content)
+            place = event
         self.place = EventPosition(place.serial, place.number)
-        shown += self._gap_notice(self.place)
+        if self._missing:
+            contents.append(self._gap(self.place))
         self._drop_read()
-        return shown
+        return self._render(contents)
 
     def _drop_read(self) -> None:
         """Drop the logs that have been read completely."""
@@ -162,13 +180,12 @@ class EventReader(Generic[Shown]):
             if log is not self.only:
                 del self.logs[log]
 
-    def _gap_notice(self, place: EventPosition) -> list[Shown]:
-        """Return the notice that events are missing before this place, if any."""
+    def _gap(self, place: EventPosition) -> Gap:
         missing, self._missing = self._missing, 0
-        return [self._gap(missing, place)] if missing else []
+        return Gap(missing, place)
 
-    def _count_missing(self, place: EventPosition | NumberedEvent, taken: NumberedEvent) -> int:
+    def _count_missing(self, place: EventPosition | NumberedEvent, event: NumberedEvent) -> int:
         """Return how many events are missing between a place and an event."""
         if self.only is None:
-            return taken.serial - place.serial - 1
-        return max(0, taken.number - place.number - 1)
+            return event.serial - place.serial - 1
+        return max(0, event.number - place.number - 1)

@@ -10,11 +10,11 @@ import asyncio
 import secrets
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Sequence
 from datetime import datetime
 from itertools import islice
 from operator import attrgetter
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -42,22 +42,13 @@ Item = int | DomainEvent | Action
 """An event; an integer is the number of a request in the journal."""
 
 
-class NumberedEvent(NamedTuple):
-    """An event as a reader takes it. `serial` is its number in the server, `number` its number in the sandbox, from
-    1."""
+class NumberedEvent(msgspec.Struct, frozen=True, gc=False):
+    """An event of a log. `serial` is its number in the server, `number` its number in the sandbox, from 1. A log has
+    thousands, which the garbage collector would visit."""
 
     serial: int
     number: int
     sandbox: str
-    item: Item
-    wall: datetime
-
-
-class LoggedEvent(msgspec.Struct, frozen=True, gc=False):
-    """An event of a log: its number in the server, and the wall time. A log has thousands, which the garbage collector
-    would visit."""
-
-    serial: int
     item: Item
     wall: datetime
 
@@ -74,9 +65,6 @@ EVENTS_MAX = 10_000
 
 READERS_MAX = 64
 """The limit of concurrent readers. Readers with the same token may be half of it, so that others get their share."""
-
-RENDERED_BYTES_MAX = 1024 * 1024
-"""The limit for the bytes of rendered events that are cached for other streams."""
 
 WAKE_EVERY_S = 0.02
 """Under load, readers take the events of so many seconds together: waking a reader costs more than ten events."""
@@ -123,42 +111,41 @@ class EventLog:
     def join(self, hub: "EventHub") -> None:
         """Join the logs of a server, which also numbers the earlier events of this log."""
         self.hub, self.began = hub, hub.latest
-        entries = list(self.entries())
+        entries, self.count = self.entries(), self.count - self.held
         self._clear()
         for item, wall in entries:
-            hub.latest += 1
-            self._entries.append(LoggedEvent(hub.latest, item, wall))
+            self._add(item, wall)
 
     def note(self, *items: Item) -> None:
         """Add events, evicting the oldest as needed. What still ends in a deleted sandbox cannot be shown."""
         if self.is_ended:
             return
-        hub, wall = self.hub, self.clock.latest
+        wall = self.clock.latest
         for item in items:
-            hub.latest = serial = hub.latest + 1
-            self._entries.append(LoggedEvent(serial, item, wall))
-        self.count += len(items)
-        if hub.readers and items:
-            hub.touch(self)
+            self._add(item, wall)
+        if self.hub.readers and items:
+            self.hub.touch(self)
 
-    def entries(self) -> Iterator[tuple[Item, datetime]]:
-        """Yield the events with their wall times, oldest first."""
-        return ((one.item, one.wall) for one in self._entries)
+    def _add(self, item: Item, wall: datetime) -> None:
+        self.hub.latest += 1
+        self.count += 1
+        self._entries.append(NumberedEvent(self.hub.latest, self.count, self.sandbox, item, wall))
 
-    def restore(self, events: Iterable[tuple[Item, datetime]], total: int) -> None:
+    def entries(self) -> list[tuple[Item, datetime]]:
+        """Return the events with their wall times, oldest first."""
+        return [(event.item, event.wall) for event in self._entries]
+
+    def restore(self, events: Sequence[tuple[Item, datetime]], total: int) -> None:
         """Replace all events with these, the latest of `total` events of a server that has only this sandbox."""
         self._clear()
-        kept = list(events)
-        self.count = self.hub.latest = total
-        self._entries.extend(LoggedEvent(serial, *each) for serial, each in enumerate(kept, total - len(kept) + 1))
+        self.count = self.hub.latest = total - len(events)
+        for item, wall in events:
+            self._add(item, wall)
 
-    def after(self, serial: int, count_max: int) -> Iterator[NumberedEvent]:
-        """Yield the first events after a serial number."""
-        held = len(self._entries)
+    def after(self, serial: int, count_max: int) -> list[NumberedEvent]:
+        """Return the first events after a serial number."""
         start = bisect_right(self._entries, serial, key=_serial_of)
-        stop = min(held, start + count_max)
-        for number, one in enumerate(_slice(self._entries, start, stop), self.count - held + 1 + start):
-            yield NumberedEvent(one.serial, number, self.sandbox, one.item, one.wall)
+        return _slice(self._entries, start, min(self.held, start + count_max))
 
     def has_after(self, serial: int) -> bool:
         """Return whether the log has events after a serial number."""
@@ -207,13 +194,13 @@ class EventLog:
 
     def _clear(self) -> None:
         self.hub.batch = None
-        self._entries: deque[LoggedEvent] = deque(maxlen=EVENTS_MAX)
+        self._entries: deque[NumberedEvent] = deque(maxlen=EVENTS_MAX)
 
 
-_serial_of: Callable[[LoggedEvent], int] = attrgetter("serial")
+_serial_of: Callable[[NumberedEvent], int] = attrgetter("serial")
 
 
-def _slice(items: deque[LoggedEvent], start: int, stop: int) -> list[LoggedEvent]:
+def _slice(items: deque[NumberedEvent], start: int, stop: int) -> list[NumberedEvent]:
     """Return a part of a deque, counted from its nearer end: a reader that keeps up reads the last few of many."""
     held = len(items)
     if start < held // 2:
@@ -221,40 +208,12 @@ def _slice(items: deque[LoggedEvent], start: int, stop: int) -> list[LoggedEvent
     return list(islice(reversed(items), held - stop, held - start))[::-1]
 
 
-class Rendered(NamedTuple):
-    """An event as streams send it: what filters compare, and its JSON."""
-
-    kind: str
-    refid: str
-    data: bytes
-
-
-class RenderedEvents:
-    """A cache of the latest events as streams send them, so that several streams render each event once."""
-
-    def __init__(self) -> None:
-        self._by_key: dict[Hashable, Rendered] = {}
-        self._bytes = 0
-
-    def find(self, key: Hashable) -> Rendered | None:
-        """Return the rendered event of this key, or None."""
-        return self._by_key.get(key)
-
-    def add(self, key: Hashable, rendered: Rendered) -> Rendered:
-        """Keep a rendered event, and return it."""
-        self._bytes += len(rendered.data)
-        if self._bytes > RENDERED_BYTES_MAX:  # streams that keep up need the latest alone
-            self._by_key, self._bytes = {}, len(rendered.data)
-        self._by_key[key] = rendered
-        return rendered
-
-
 class Batch(NamedTuple):
     """The rendered events that a reader took at a place, and its next place, for other readers with the same `key`."""
 
     key: Hashable
     place: EventPosition
-    shown: list[Any]
+    shown: list[bytes]
     next_place: EventPosition
 
 
@@ -267,7 +226,6 @@ class EventHub:
         self.latest = 0
         self.readers: list[LogReader] = []
         self.is_closed = False
-        self.rendered = RenderedEvents()
         self.batch: Batch | None = None
         self.touched: set[EventLog] = set()
         self._woken_s = 0.0

@@ -1,7 +1,7 @@
 """The cost of an answer of the control API is bounded, however large the exchanges are that it shows."""
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import pytest
 
@@ -18,7 +18,7 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     sizes: list[int] = []
     find = Secrets.spans
 
-    def counted(self: Secrets, text: bytes) -> Iterator[tuple[int, int]]:
+    def counted(self: Secrets, text: bytes) -> Iterable[tuple[int, int]]:
         sizes.append(len(text))
         return find(self, text)
 

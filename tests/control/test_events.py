@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from simulator.control.events import EventQuery, EventSource, event_row
+from simulator.control.events import EventQuery, EventSource, data_of, event_content
 from simulator.redaction import MASKED
 from simulator.runtime import event_reader, events
 from simulator.runtime.events import Action, NumberedEvent
@@ -173,7 +173,7 @@ def test_a_heartbeat_moves_the_place_past_what_was_filtered_out(
     last = told(client)[-1]["id"]
     waits: list[float] = []
 
-    async def wait(reader: event_reader.EventReader[bytes], timeout_s: float) -> bool:
+    async def wait(reader: event_reader.EventReader, timeout_s: float) -> bool:
         """Pass a heartbeat's time at once, and end the stream the next time."""
         waits.append(timeout_s)
         reader.is_last = len(waits) > 1
@@ -297,6 +297,16 @@ def test_a_secret_is_masked_in_all_content_of_a_client(client: Client) -> None:
     assert MASKED in shown
 
 
+def test_a_secret_is_masked_in_the_objects_of_an_event_too(client: Client) -> None:
+    client.sandbox(PLAIN, "clean")
+    deposit = {"amount": "5.00", "description": f"for {client.secret}"}
+    client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", deposit)
+    client.call("GET", "/v2/balance", sandbox="clean")
+    events = told_in(client.sim("GET", "/events?timeout=0&after=0"))
+    assert [event["entry"]["remarks"] for event in events if event["kind"] == "entry"] == [f"for {MASKED}"]
+    assert [event["path"] for event in events if event["kind"] == "request"] == ["/v2/balance"]
+
+
 @pytest.mark.parametrize("path", ["/events", PATH])
 def test_the_head_of_a_stream_alone_ends_at_once_and_takes_no_place(client: Client, path: str) -> None:
     stream = Following(client, path, method="HEAD")
@@ -389,18 +399,38 @@ def test_events_unread_before_a_reset_come_before_it(client: Client) -> None:
     ]
 
 
-def test_two_streams_render_an_event_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    rendered: list[int] = []
+@pytest.fixture
+def rendered(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of the events that are rendered."""
+    numbers: list[int] = []
 
-    def counted(rows: Sandboxes, live: LiveSandbox, taken: NumberedEvent, *, with_bodies: bool) -> dict[str, Any]:
-        rendered.append(taken.number)
-        return event_row(rows, live, taken, with_bodies=with_bodies)
+    def counted(
+        sandboxes: Sandboxes, live: LiveSandbox, event: NumberedEvent, *, with_bodies: bool
+    ) -> event_reader.EventContent:
+        numbers.append(event.number)
+        return event_content(sandboxes, live, event, with_bodies=with_bodies)
 
-    monkeypatch.setattr("simulator.control.events.event_row", counted)
-    client.call("GET", "/v2/balance")
-    bodies = [client.sim("GET", f"{path}?after=0&timeout=0").body for path in (PATH, PATH, "/events")]
-    assert all(b"/v2/balance" in body for body in bodies)
-    assert len(rendered) == len(set(rendered))
+    monkeypatch.setattr("simulator.control.events.event_content", counted)
+    return numbers
+
+
+def test_two_streams_render_an_event_once(client: Client, rendered: list[int]) -> None:
+    async def follow() -> None:
+        async with Following(client, PATH) as one, Following(client, PATH) as other:
+            await client.acall("GET", "/v2/balance")
+            for stream in (one, other):
+                await stream.until("/v2/balance")
+
+    client.run(follow())
+    assert rendered == [2]
+
+
+def test_an_event_that_no_stream_wants_is_not_rendered(client: Client, rendered: list[int]) -> None:
+    client.pay("e1")
+    numbers = [event["number"] for event in told(client)]
+    rendered.clear()
+    wanted = [event["number"] for event in told(client, "only=status,callback")]
+    assert set(rendered) == set(wanted) < set(numbers)
 
 
 def test_under_load_a_reader_is_woken_for_many_events_at_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -572,7 +602,7 @@ def test_a_reader_of_all_sandboxes_misses_no_event_of_one_that_it_was_not_yet_wo
             one.hub.wake()
             other.note(Action("second", one.clock.latest))
             one.note(Action("third", one.clock.latest))
-            return reader.take()
+            return [json.loads(data_of(piece)) for piece in reader.take()]
 
     assert [event.get("action") for event in client.run(read())] == ["first", "second", "third"]
 
@@ -583,7 +613,7 @@ def test_streams_take_a_batch_once_and_each_its_own_events_when_they_begin_elsew
     async def read() -> list[list[bytes]]:
         source = EventSource(client.app.sandboxes, EventQuery(), client.live.events)
         only = EventSource(client.app.sandboxes, EventQuery(frozenset({"status"})), client.live.events)
-        streams = [source.stream("0", 0), source.stream("0", 0), only.stream("0", 0), source.stream(None, 1)]
+        streams = [source.reader("0"), source.reader("0"), only.reader("0"), source.reader(None, 1)]
         with ExitStack() as stack:
             readers = [stack.enter_context(stream) for stream in streams]
             taken = [reader.take() for reader in readers]
@@ -604,12 +634,12 @@ def test_a_stream_that_begins_where_a_batch_did_goes_on_with_what_came_after_it(
 
     async def read() -> list[int]:
         source = EventSource(client.app.sandboxes, EventQuery(), client.live.events)
-        with source.stream("0", 0) as early, source.stream("0", 0):
+        with source.reader("0") as early, source.reader("0"):
             early.take()
         client.live.events.note(Action("next", client.live.clock.latest))
         if is_woken:
             client.live.events.hub.wake()
-        with source.stream("0", 0) as late:
+        with source.reader("0") as late:
             taken = [len(late.take())]
             return [*taken, len(late.take())] if late.is_behind else taken
 
@@ -624,12 +654,12 @@ def test_a_stream_that_begins_where_a_batch_did_has_no_event_that_was_evicted(
 
     async def read() -> list[list[bytes]]:
         source = EventSource(client.app.sandboxes, EventQuery(), other.events)
-        with source.stream("0", 0) as early, source.stream("0", 0):
+        with source.reader("0") as early, source.reader("0"):
             before = early.take()
         for number in range(4):
             other.events.note(Action(f"action-{number}", other.clock.latest))
         other.events.hub.wake()
-        with source.stream("0", 0) as late:
+        with source.reader("0") as late:
             return [before, late.take()]
 
     before, after = client.run(read())

@@ -77,7 +77,7 @@ def refuse_not_now(live: LiveSandbox) -> None:
 def _parts(live: LiveSandbox) -> Iterator[tuple[str, bytes]]:
     """Yield all parts but the head. Writing payments fills tables, so `state` comes last."""
     state, payments, jobs = live.core.state, PaymentWriter(), JobWriter(live)
-    callbacks, deliveries, events = list(state.callbacks), list(state.deliveries), list(live.events.entries())
+    callbacks, deliveries, events = list(state.callbacks), list(state.deliveries), live.events.entries()
     for number, reseller in enumerate(state.resellers.values()):
         yield from log_parts(f"entries/{number}", reseller.wallet.entries)
     yield from log_parts("payments", state.transactions.by_number, payments.row)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 import pytest
 
@@ -28,7 +28,7 @@ def test_as_many_bytes_are_searched_as_the_tape_has(count: int, monkeypatch: pyt
     searched: list[int] = []
     original = Secrets.spans
 
-    def counted(self: Secrets, text: bytes) -> Iterator[tuple[int, int]]:
+    def counted(self: Secrets, text: bytes) -> Iterable[tuple[int, int]]:
         searched.append(len(text))
         return original(self, text)
 
