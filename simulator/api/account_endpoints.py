@@ -4,16 +4,9 @@
 from urllib.parse import urlsplit
 
 from simulator.api.call import ApiCall, Reply
+from simulator.api.notes import no_product, note, note_problems, suggestion
 from simulator.api.paging import PAGE_MAX, days_of, note_empty, note_filters, page_size
-from simulator.api.refusals import (
-    UNKNOWN_PRODUCT,
-    no_product,
-    note,
-    note_problems,
-    refuse_input,
-    refuse_parameters,
-    suggestion,
-)
+from simulator.api.refusals import UNKNOWN_PRODUCT, refuse_input, refuse_parameters
 from simulator.contract.query import whole
 from simulator.contract.schemas import schema
 from simulator.domain.commands import (

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from simulator.api.call import ApiCall, Reply
-from simulator.api.input_notes import api_version
+from simulator.api.notes import api_version, hint, no_product, note
 from simulator.api.paging import BodyCache, note_page_behind, page_size
-from simulator.api.refusals import hint, no_biller, not_listed, note, refuse_input, refuse_parameters
+from simulator.api.refusals import refuse_input, refuse_parameters
 from simulator.auth import headers as names
-from simulator.contract.query import flag, sent_times, whole
+from simulator.contract.query import flag, parameters, sent_times, whole
 from simulator.domain.model.catalog import OptionList, Product, tree_of
 from simulator.domain.model.pricing import (
     account_source,
@@ -89,7 +89,7 @@ def _why_unknown(call: ApiCall, product: Product | None) -> str:
         some = ", ".join(product.options)
         has = f"its select fields are {some}{hint(field_id, product.options)}" if some else "it has no such field"
         return f"{code} has no select field {shown(field_id)}; {has}"
-    return not_listed(call, code, product)
+    return _not_listed(call, code, product)
 
 
 def _note_ignored(call: ApiCall, product: Product) -> None:
@@ -150,7 +150,7 @@ def _filtered(call: ApiCall, product: Product) -> OptionList:
     if biller and field_id == biller_field(product):
         listed, found = found, OptionList(option for option in (found.by_code.get(biller),) if option)
         if not found:
-            note(call, no_biller(biller, every, listed))
+            note(call, _no_biller(biller, every, listed))
     return found
 
 
@@ -202,7 +202,7 @@ def _note_no_biller(call: ApiCall, product: Product, found: OptionList) -> None:
     code, category = call.fields.get("biller_code"), call.fields.get("suggested_category")
     if code and code not in found.by_code:
         every = offered(call.sandbox.core.state.seed, product, biller_field(product) or "")
-        note(call, no_biller(code, every, found))
+        note(call, _no_biller(code, every, found))
     known = tuple(dict.fromkeys(option.suggested_category for option in found if option.suggested_category))
     if category and category not in known:
         others = f"; known: {shown(known)}" if known else ""
@@ -241,7 +241,7 @@ def catalog(call: ApiCall) -> Reply:
     if code:
         product = owner.sees(state.catalog, code)
         if product is None or product.is_hidden or active not in (None, product.is_active):
-            note(call, not_listed(call, code, product))
+            note(call, _not_listed(call, code, product))
     key = ("catalog", id(state.catalog), id(owner.overlay), updated, newer, code, active, whole_tree)
     body = _BODIES.get(key)
     if body is None:
@@ -283,7 +283,7 @@ def subproducts(call: ApiCall) -> Reply:
     fields, state = call.fields, call.sandbox.core.state
     product = call.owner.sees(state.catalog, fields["product_code"])
     if product is None or product.is_hidden or not product.is_active:
-        note(call, not_listed(call, fields["product_code"], product))
+        note(call, _not_listed(call, fields["product_code"], product))
         return refuse_parameters({"product_code": ["is not a product on sale"]})
     field_id = subproduct_field(product)
     if field_id is None:
@@ -298,3 +298,26 @@ def subproducts(call: ApiCall) -> Reply:
     limit = int(fields["limit"]) if "limit" in fields else None
     priced = state.assumes("subproduct-denomination", "price")
     return Reply(200, legacy.subproducts(product, found[:limit], priced=priced))
+
+
+def _not_listed(call: ApiCall, code: str, product: Product | None) -> str:
+    """Return why an endpoint does not show a product, and which of the endpoint's parameters would show it."""
+    if product is None:
+        return no_product(call, code)
+    known, asked = parameters(call.endpoint.schema), call.fields
+    if not product.is_hidden or ("include_hidden" in known and flag(asked, "include_hidden")):
+        state = "active" if product.is_active else "inactive"
+        return f"{code} is {state}" + ("; include_inactive=true shows it" if "include_inactive" in known else "")
+    if "include_hidden" not in known:
+        return f"{code} is hidden"
+    if product.is_active or flag(asked, "include_inactive"):
+        return f"{code} is hidden; include_hidden=true shows it"
+    return f"{code} is hidden and inactive; include_hidden=true and include_inactive=true show it"
+
+
+def _no_biller(code: str, every: OptionList, listed: OptionList) -> str:
+    """Return why no listed biller has this code; `every` includes billers that are not listed."""
+    biller = every.by_code.get(code)
+    if biller is None:
+        return f"no biller {shown(code)}{hint(code, listed.by_code)}"
+    return f"biller {code} is {'active, and is_active=false was asked for' if biller.is_active else 'inactive'}"

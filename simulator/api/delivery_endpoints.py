@@ -10,12 +10,14 @@ from typing import Any
 import msgspec
 
 from simulator.api.call import ApiCall, Reply
+from simulator.api.notes import note, note_some, suggestion
 from simulator.api.paging import note_filters
-from simulator.api.refusals import no_delivery, note, note_some, refuse_input, refuse_parameters
+from simulator.api.refusals import refuse_input, refuse_parameters
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.model.instants import instant, iso_day
 from simulator.domain.model.webhooks import REPLAYS_MAX, Delivery, ReplayRefused
 from simulator.wire import error_bodies, webhook_bodies
+from simulator.wire.diagnoses import shown
 from simulator.wire.formats import encode
 
 PAGE_DEFAULT = 50
@@ -56,10 +58,10 @@ def list_all(call: ApiCall) -> Reply:
     page = list(islice(_matching(call, filters, (begin, end), before), limit + 1))
     if not page and before is None and filters:
         note_filters(call, filters, sum(1 for _ in _matching(call, {}, (None, None), None)), "delivery")
-    shown, has_more, cursor = page[:limit], len(page) > limit, ""
+    jobs, has_more, cursor = page[:limit], len(page) > limit, ""
     if has_more:
-        cursor = urlsafe_b64encode(encode(PageEnd(shown[-1].id, filters))).decode().rstrip("=")
-    body = {"deliveries": [_record(call, one) for one in shown], "cursor": cursor, "hasMore": has_more}
+        cursor = urlsafe_b64encode(encode(PageEnd(jobs[-1].id, filters))).decode().rstrip("=")
+    body = {"deliveries": [_record(call, one) for one in jobs], "cursor": cursor, "hasMore": has_more}
     return Reply(200, body)
 
 
@@ -67,7 +69,7 @@ def show(call: ApiCall) -> Reply:
     """Return 200 with a record; 404 when this reseller has no delivery with this id."""
     found = call.sandbox.core.state.deliveries.find(call.path_parameters["jobId"])
     if found is None or found.reseller != call.owner.code:
-        note(call, no_delivery(call, call.path_parameters["jobId"]))
+        note(call, _no_delivery(call, call.path_parameters["jobId"]))
         return _refused(ReplayRefused.UNKNOWN)
     return Reply(200, _record(call, found))
 
@@ -121,7 +123,7 @@ def _replayed(call: ApiCall, job: str) -> Delivery | ReplayRefused:
 def _explained(call: ApiCall, job: str, refused: ReplayRefused) -> str:
     """Return the refusal for the diagnosis, which may have more details than the answer."""
     if refused is ReplayRefused.UNKNOWN:
-        return no_delivery(call, job)
+        return _no_delivery(call, job)
     if refused is ReplayRefused.LIMIT:
         found = call.sandbox.core.state.deliveries.find(job)
         assert found is not None, "only what is in the log has been replayed"
@@ -200,3 +202,16 @@ def _moment(filters: dict[str, str], name: str) -> datetime | None:
         return instant(_UNESCAPED_PLUS.sub(r"\1+\2", text), UTC)
     except ValueError:
         raise BadParameter(name, _NO_TIME) from None
+
+
+def _no_delivery(call: ApiCall, job: str) -> str:
+    """Return why this reseller has no delivery with this id."""
+    log, owner = call.sandbox.core.state.deliveries, call.owner.code
+    if found := log.find(job):
+        whose = f"belongs to reseller {found.reseller}, not to {owner}" if found.reseller else "is of a catalog event"
+        return f"delivery {job} {whose}"
+    of_event = [one for one in log if one.event.id == job and one.reseller == owner]
+    if of_event:
+        return f"{job} is the id of an event; its latest delivery is {of_event[-1].id}"
+    likely = log.find(job.lower())
+    return f"no delivery {shown(job)}{suggestion(likely.id if likely and likely.reseller == owner else '')}"

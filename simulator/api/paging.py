@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable
 from datetime import UTC, date
 
 from simulator.api.call import ApiCall
-from simulator.api.refusals import note
+from simulator.api.notes import note
 from simulator.contract.query import whole
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.wire.formats import day_range

@@ -6,7 +6,8 @@ from functools import cache, partial
 from simulator.api.authentication import refuse_payment
 from simulator.api.call import ApiCall, Problems, Reply
 from simulator.api.catalog_endpoints import wants_denominations
-from simulator.api.refusals import UNKNOWN_PRODUCT, explain, no_product, note, refuse_parameters
+from simulator.api.notes import explain, no_product, note
+from simulator.api.refusals import UNKNOWN_PRODUCT, refuse_parameters
 from simulator.contract.schemas import schema
 from simulator.domain.commands import CreatePayment, LookUpBill, OpenCase
 from simulator.domain.model.bills import BillError, BillRefused

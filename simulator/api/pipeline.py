@@ -29,8 +29,13 @@ from simulator.api.authentication import (
 from simulator.api.call import GONE, ApiCall, ApiRequest, ClientGone, EncodedReply, Reply
 from simulator.api.clients import DIRECT, ClientResolver
 from simulator.api.fault_effects import NO_REPLY, choose_fault, with_failures
-from simulator.api.input_notes import note_ignored_members, note_lost_plus, note_unknown_parameters, note_unread
-from simulator.api.refusals import redact_diagnosis
+from simulator.api.notes import (
+    note_ignored_members,
+    note_lost_plus,
+    note_unknown_parameters,
+    note_unread,
+    redact_diagnosis,
+)
 from simulator.api.routes import PathTable, Routes
 from simulator.api.suspension import await_body, await_fault, store_unread_body
 from simulator.auth import headers as names

@@ -12,7 +12,7 @@ from typing import Any
 from simulator.api import refusals
 from simulator.api.authentication import identify, refuse_address
 from simulator.api.call import ApiCall, BodyTooLarge, ChosenFault, ClientGone, Receive, Reply
-from simulator.api.refusals import note
+from simulator.api.notes import note
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
 from simulator.contract.body import FORM_TOO_LONG, OUTLINE_BYTES_MAX
 from simulator.domain.model import draw

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from simulator.api.call import Access, ApiCall, ApiEndpoint, ApiRequest, Receive, Reply
-from simulator.api.refusals import note, refuse_address_of
+from simulator.api.notes import note
+from simulator.api.refusals import refuse_address_of
 from simulator.auth import headers as names
 from simulator.auth.signature import Denied
 from simulator.auth.tokens import REFUSED, Realm, TokenHolder, Use, claimed, issue, verify

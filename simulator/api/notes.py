@@ -1,24 +1,96 @@
-"""Notes about the parts of a request that its endpoint does not read, with the names that were probably meant."""
+"""The notes that explain answers in X-Sim-Diagnosis and the journal: no duplicates, and only the first of many similar
+sentences. Notes about a request name what its endpoint does not read, and what was probably meant."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
+from itertools import islice
 
-from simulator.api.call import ApiCall
-from simulator.api.refusals import hint, note, note_some, suggestion
+from simulator.api.call import ApiCall, Problems
 from simulator.auth import headers as names
 from simulator.contract.body import looks_like_json, repeated_keys
-from simulator.contract.query import (
-    TOO_MANY_PARAMETERS,
-    admits_several,
-    decode_query,
-    has_too_many,
-    parameters,
-)
+from simulator.contract.query import TOO_MANY_PARAMETERS, admits_several, decode_query, has_too_many, parameters
 from simulator.contract.schemas import Schema
+from simulator.domain.model.details import NAMES_MAX, Detail
 from simulator.domain.model.instants import day, looks_like_day
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.pricing import data_source
-from simulator.wire.diagnoses import shown
+from simulator.domain.queries import not_on_sale
+from simulator.redaction import Secrets, redact, redact_urls
+from simulator.runtime.journal import Exchange
+from simulator.wire.diagnoses import sentence, shown
+
+
+def note(call: ApiCall, text: str, told: str = "") -> None:
+    """Add a sentence to a request's diagnosis, unless already present. The header has `told` instead, if set: for a
+    caller who has not proved their identity."""
+    exchange = call.exchange
+    if told or exchange.told:
+        exchange.told = _with(exchange.told or exchange.diagnosis, told or text)
+    exchange.diagnosis = _with(exchange.diagnosis, text)
+
+
+def _with(noted: str, text: str) -> str:
+    if f"; {text};" in f"; {noted};":
+        return noted
+    return f"{noted}; {text}" if noted else text
+
+
+def redact_diagnosis(exchange: Exchange, own: Secrets, others: Iterable[Secrets]) -> str:
+    """Redact the secrets of a request's own sandbox from its diagnosis. Return the diagnosis for the header of the
+    answer, without the secrets of `others` either: a replay, which knows no others, must record the same text."""
+    exchange.diagnosis = redact_urls(redact(exchange.diagnosis, (own,)))
+    exchange.told = redact_urls(redact(exchange.told, (own,)))
+    return redact(exchange.told or exchange.diagnosis, others)
+
+
+def note_problems(call: ApiCall, problems: Problems) -> None:
+    """Note the problems of a refused request's parameters, with the value that was probably meant."""
+    for name, texts in problems.items():
+        note(call, f"{name or 'the request'} {' and '.join(texts)}{_of_values(call, name)}")
+
+
+def _of_values(call: ApiCall, name: str) -> str:
+    """Suggest values for a parameter that has several values in one text, or a value like a listed one."""
+    wanted, sent = parameters(call.endpoint.schema).get(name), call.fields.get(name)
+    if wanted is None or not isinstance(sent, str):
+        return ""
+    if "," in sent and admits_several(wanted):
+        return f"; send {name} once for each value"
+    listed = [value for each in (wanted, *wanted.get("anyOf", ())) for value in each.get("enum", ()) if value]
+    return hint(sent, map(str, listed))
+
+
+def note_some(call: ApiCall, said: Iterable[str], count: int, what: str) -> None:
+    """Note the first of `count` lazily generated sentences, and the number of the others; `what` is what they have in
+    common."""
+    for text in islice(said, NAMES_MAX):
+        note(call, text)
+    if count > NAMES_MAX:
+        note(call, f"and {count - NAMES_MAX} more that {what}")
+
+
+def hint(wrong: str, known: Iterable[str], sent: Collection[str] = ()) -> str:
+    """Return `; did you mean X?` when one of `known` is similar and was not sent already, else nothing."""
+    return suggestion(nearest(wrong, known), sent)
+
+
+def suggestion(likely: str, sent: Collection[str] = ()) -> str:
+    """Return `; did you mean X?` for a likely name, unless it is empty or was sent already."""
+    return f"; did you mean {likely}?" if likely and likely not in sent else ""
+
+
+def explain(call: ApiCall, detail: Detail | None, rule: str = "") -> None:
+    """Note the domain's detail; without a detail, the name of the rule that refused, if any."""
+    if detail is not None:
+        note(call, sentence(detail))
+    elif rule:
+        note(call, f"the rule {shown(rule)} refused it")
+
+
+def no_product(call: ApiCall, code: str) -> str:
+    """Return a sentence that no product has this code, with the code that was probably meant."""
+    return sentence(not_on_sale(call.sandbox.core.state, None, code))
+
 
 # Longer bodies are not searched for repeated members, which would delay other requests; no valid body is longer.
 REPEATS_BYTES_MAX = 1_000_000
