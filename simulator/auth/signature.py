@@ -29,7 +29,8 @@ NO_QUERY = (b"",)
 
 _UNITS = {13: "milliseconds", 16: "microseconds", 19: "nanoseconds"}
 """By the digits of a timestamp from the year 2001 to 2286; of seconds they would be the year 33658 and later."""
-_HOUR_S, _ZONE_HOURS_MAX, _CLOCK_S = 3600, 14, 60  # of zones, and what a clock may be off beside one
+_DAY_S, _HOUR_S = 86_400, 3600
+_ZONE_HOURS_MAX, _CLOCK_S = 14, 60  # of zones, and what a clock may be off beside one
 _CORES = {names.API_KEY: b"apikey", names.TIMESTAMP: b"timestamp", names.NONCE: b"nonce", names.SIGNATURE: b"sign"}
 _KEY_FORMS = tuple((re.compile(form, re.IGNORECASE), hint) for form, hint in (
     (rb".*, .*", "X-Api-Key was sent more than once, or with a comma"),
@@ -196,9 +197,20 @@ def _out_of_time(timestamp: bytes, now_s: float, tolerance_s: float) -> Denied:
             "timestamp_expired",
             f"the timestamp is {abs(hours):g} h {side.split()[0]}: local time signed as UTC? Unix time has no zone",
         )
-    off = f"{abs(age_s):.6f}".rstrip("0").rstrip(".")
-    text = f"the timestamp is {off} s {side} the server's clock, at most {tolerance_s:.0f} s are accepted"
+    span_s = abs(age_s) if round(abs(age_s)) <= tolerance_s else round(abs(age_s))
+    text = f"the timestamp is {_span(span_s)} {side} the server's clock, at most {tolerance_s:.0f} s are accepted"
     return Denied("timestamp_expired", text)
+
+
+def _span(span_s: float) -> str:
+    """Return a duration in its one or two largest units, such as `5 min 3 s`."""
+    if span_s >= 2 * _DAY_S:
+        return f"{span_s // _DAY_S:,.0f} days"
+    if span_s >= _HOUR_S:
+        parts = {"h": span_s // _HOUR_S, "min": span_s % _HOUR_S // 60}
+    else:
+        parts = {"min": span_s // 60, "s": round(span_s % 60, 6)}
+    return " ".join(f"{f'{count:f}'.rstrip('0').rstrip('.')} {unit}" for unit, count in parts.items() if count)
 
 
 def verify(claim: Claim, method: bytes, query: bytes, body: bytes, rules: QueryRules) -> Denied | None:

@@ -118,8 +118,11 @@ def test_the_first_failure_of_the_table_wins(first: int) -> None:
         ({"x_nonce": "a" * 15}, "the nonce has 15 characters"),
         ({"x_nonce": "a" * 15 + "."}, "the nonce has '.'"),
         ({"x_nonce": "a" * 126 + ".!"}, "the nonce has '.'; only"),
-        ({"x_timestamp": str(NOW - 301)}, "the timestamp is 301 s behind"),
-        ({"x_timestamp": str(NOW + 301)}, "the timestamp is 301 s ahead of"),
+        ({"x_timestamp": str(NOW - 301)}, "the timestamp is 5 min 1 s behind"),
+        ({"x_timestamp": str(NOW + 301)}, "the timestamp is 5 min 1 s ahead of"),
+        ({"x_timestamp": str(NOW - 4500)}, "the timestamp is 1 h 15 min behind the server's clock"),
+        ({"x_timestamp": str(NOW + 86_400)}, "the timestamp is 24 h ahead of the server's clock"),
+        ({"x_timestamp": "1"}, f"the timestamp is {NOW // 86_400:,} days behind the server's clock"),
         ({"x_timestamp": str(NOW + 8 * 3600 - 1)}, "the timestamp is 8 h ahead: local time signed as UTC?"),
         ({"x_timestamp": str(NOW - 19_800)}, "the timestamp is 5.5 h behind: local time signed as UTC?"),
         ({"x_timestamp": f"{NOW}417123"}, "the timestamp is in microseconds; send seconds"),
@@ -224,7 +227,7 @@ def test_a_body_has_at_most_10_mib() -> None:
 def test_the_message_of_a_timestamp_just_too_old_does_not_round_to_the_limit() -> None:
     denied = check_headers(headers(sign(), x_timestamp=str(NOW - 300)), KEYS[KEY], NOW + 0.0004, 300)
     assert isinstance(denied, Denied)
-    assert "is 300.0004 s behind" in denied.diagnosis
+    assert "is 5 min 0.0004 s behind" in denied.diagnosis
     denied = check_headers(headers(sign()), KEYS[KEY], NOW + 0.5, 0)
     assert isinstance(denied, Denied)
     assert "is 0.5 s behind" in denied.diagnosis
