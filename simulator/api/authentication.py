@@ -13,6 +13,7 @@ from simulator.api.token_credentials import closed_to_token, holder_of
 from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules
 from simulator.auth.signature import Claim, Denied, check_headers, verify
+from simulator.contract.endpoints import fields_of
 from simulator.domain.commands import ReturnNonce, SpendNonce
 from simulator.domain.model.fault_kinds import Denial
 from simulator.domain.model.money import SERVICE_ZONE
@@ -121,9 +122,9 @@ def _diagnosed(call: ApiCall, claim: Claim, rules: QueryRules) -> Denied:
     from simulator.auth.diagnose import diagnose  # imported lazily: the search takes as long as all of `auth`
 
     exchange = call.exchange
-    reason = diagnose(
-        claim, exchange.method, exchange.path, exchange.query, exchange.body, rules, exchange.prefix, call.headers
-    )
+    fields = fields_of(exchange.method, exchange.path)
+    sent = (exchange.method, exchange.path, exchange.query, exchange.body)
+    reason = diagnose(claim, *sent, rules, exchange.prefix, call.headers, fields)
     return Denied("invalid_signature", reason)
 
 

@@ -16,7 +16,7 @@ from simulator.auth.form import PREFIX, wrong_digest
 from simulator.auth.headers import API_KEY
 from simulator.auth.signature import Claim
 
-JSON_BYTES_MAX = 2 * 1024  # of a longer body no other JSON text is tried
+TEXT_BYTES_MAX = 2 * 1024  # of a longer body no other text is tried
 _UNKNOWN = (
     "no common mistake alone explains it; the journal and `reseller-sim explain` have the whole autopsy, with rarer "
     "mistakes, two together, and other secrets"
@@ -36,9 +36,10 @@ def diagnose(
     rules: QueryRules,
     prefix: str = "",
     headers: Mapping[bytes, bytes] = MappingProxyType({}),
+    fields: frozenset[str] = frozenset(),
 ) -> str:
     """Return a line about the client's mistake that led to `invalid_signature`. `rules` are the rules of the
-    verification, `prefix` is the part of the path before `path`."""
+    verification, `prefix` is the part of the path before `path`, `fields` are those of the path."""
     facts = Facts(
         timestamp=claim.timestamp,
         nonce=claim.nonce,
@@ -52,8 +53,9 @@ def diagnose(
         prefix=prefix.encode("utf-8", "surrogateescape"),
         host=headers.get(b"host", b""),
         api_key=headers.get(API_KEY, b""),
+        fields=fields,
         rules=rules,
-        json_bytes_max=JSON_BYTES_MAX,
+        text_bytes_max=TEXT_BYTES_MAX,
     )
     match, _ = search(facts, LOOP_HMACS_MAX)
     if match is not None and WITHOUT_SECRET.isdisjoint(one.id for one in match.found):

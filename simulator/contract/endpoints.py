@@ -45,6 +45,11 @@ def endpoints() -> tuple[Endpoint, ...]:
     )
 
 
+def fields_of(method: str, path: str) -> frozenset[str]:
+    """Return the fields of a request to this path; none when the contract does not have it."""
+    return next((one.fields for one in endpoints() if one.method == method and one.has_path(path)), frozenset())
+
+
 def _query(operation: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(one["name"] for one in operation.get("parameters", ()) if one.get("in") == "query")
 

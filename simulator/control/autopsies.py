@@ -14,10 +14,11 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from simulator.auth import headers as names
-from simulator.auth.autopsy.report import Autopsy, Compared, autopsy
+from simulator.auth.autopsy.report import Autopsy, Compared, autopsy, first_difference
 from simulator.auth.autopsy.signing_steps import Facts, Other
 from simulator.auth.canonical import QueryRules, body_hash, canonical_string
 from simulator.auth.headers import joined
+from simulator.contract.endpoints import fields_of
 from simulator.control.http import InvalidInput
 from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.redaction import MASKED, Mask
@@ -67,6 +68,7 @@ class RequestParts(NamedTuple):
             prefix=self.prefix,
             host=self.host or headers.get(b"host", b""),
             api_key=headers.get(names.API_KEY, b""),
+            fields=fields_of(self.method.upper(), self.path.decode("utf-8", "surrogateescape")),
             rules=rules or QueryRules(),
             others=tuple(others),
         )
@@ -145,8 +147,8 @@ def rendered(
         if made.signed is None
         else {
             "canonical_string": MASKED if is_hidden and made.signed != made.string else _short(shown(made.signed)),
-            "differs": made.places,
-            "at": made.at,
+            "differs": [way.mistake.place for way in made.found],
+            "at": first_difference(made.string, made.signed),
         },
         "compared": made.compared and _compared(made.compared, shown, is_query_hidden=query is not None),
     }
@@ -159,7 +161,7 @@ def _found(made: Autopsy | Compared, shown: Callable[[bytes], str]) -> dict[str,
 def _compared(made: Compared, shown: Callable[[bytes], str], *, is_query_hidden: bool) -> dict[str, Any]:
     """Return a given string as JSON. For a hidden query it does not say where the given query differs, since repeated
     guesses would reveal it."""
-    at = made.at
+    at = first_difference(canonical_string(*made.expected), made.signed)
     if is_query_hidden and made.pieces:
         at = min(at, len(canonical_string(*made.expected._replace(query=b"", hashed=b""))) - 1)
     pieces = [
@@ -171,7 +173,7 @@ def _compared(made: Compared, shown: Callable[[bytes], str], *, is_query_hidden:
         for one in made.pieces
     ]
     return {
-        "canonical_string": _short(shown(made.given)),
+        "canonical_string": _short(shown(made.signed)),
         "is_signed": made.is_signed,
         "is_expected": not made.pieces,
         **_found(made, shown),

@@ -6,13 +6,13 @@ import json
 import zlib
 from typing import Any
 from unicodedata import normalize
-from urllib.parse import quote, unquote_plus, urlencode
+from urllib.parse import quote, urlencode
 
 import pytest
 
 from simulator.auth.autopsy import search
 from simulator.auth.autopsy.report import autopsy
-from simulator.auth.autopsy.signing_steps import FIELDS, Ways
+from simulator.auth.autopsy.signing_steps import Ways
 from simulator.contract.endpoints import endpoints
 from tests.support.mistaken_clients import Request, Signer, sha256
 from tests.support.signed_requests import facts, header
@@ -123,7 +123,6 @@ PRINTED = [
     "{ " + ", ".join(f"{name} = {value}" for name, value in SHORT.items()) + " }",
     "System.Byte[]",
     str(small(SHORT)),
-    json.dumps({"type": "Buffer", "data": list(small(SHORT))}, separators=(",", ":")),
 ]
 BODIES = [
     *(("body-form-sent", *one) for one in AS_FORM),
@@ -176,7 +175,7 @@ LISTS = [
     (TWO, f"{DAY}&status[]=A&status[]=B"),
     (TWO, f"{DAY}&status%5B%5D=A&status%5B%5D=B"),
     *((TWO, f"{DAY}&status={text}") for text in (*WRITTEN, "Array", "A B")),
-    *((f"{DAY}&status={quote(unquote_plus(text))}", TWO) for text in WRITTEN),
+    (f"{DAY}&status=A%2CB", TWO),
     (TWO, f"{DAY}&status[0]=A&status[1]=B"),
     (f"{DAY}&status[0]=A&status[1]=B", TWO),
     (f"{DAY}&status[]=B", f"{DAY}&status=B"),
@@ -256,14 +255,6 @@ def test_an_absent_body_is_named_where_the_contract_has_one(method: str) -> None
 def test_a_body_that_is_no_form_is_not_called_a_form(body: bytes) -> None:
     request = Request(body=body)
     assert "form" not in header(request, Signer(hashed=lambda _: sha256(b"lost")).sign(request))
-
-
-def test_the_optional_fields_match_the_contract() -> None:
-    for path, names in FIELDS.items():
-        fields = [one.fields for one in endpoints() if one.path == path.decode()]
-        assert any(set(names) <= each for each in fields), path
-    queried = {one.path for one in endpoints() if one.query and one.method == "GET"}
-    assert queried == {path.decode() for path in FIELDS if path.decode() in queried}
 
 
 HOSTILE = [

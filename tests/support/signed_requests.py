@@ -6,6 +6,7 @@ from simulator.auth.autopsy.signing_steps import Facts, Other
 from simulator.auth.canonical import QueryRules, body_hash
 from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import Claim, check_headers
+from simulator.contract.endpoints import fields_of
 from tests.support import signing
 from tests.support.mistaken_clients import (
     KEY,
@@ -37,6 +38,7 @@ def facts(request: Request, sent: str, rules: QueryRules = RULES) -> Facts:
         prefix=b"/s/mine",
         host=b"sim.test",
         api_key=KEY.encode(),
+        fields=fields_of(request.method, request.path),
         rules=rules,
         others=(Other(f"the key {OTHER_KEY} of THEM", b64decode(OTHER_SECRET)), Other("", b64decode(OLD_SECRET))),
         nonces=(OTHER_NONCE.encode(),),
@@ -55,5 +57,7 @@ def header(request: Request, sent: str, rules: QueryRules = RULES) -> str:
     claim = check_headers(sent_headers | {b"x-signature": sent.encode()}, held, NOW, 300)
     if isinstance(claim, Claim):
         query = request.query.encode()
-        return diagnose(claim, request.method, request.path, query, request.body, rules, "/s/mine", sent_headers)
+        parts = (request.method, request.path, query, request.body)
+        fields = fields_of(request.method, request.path)
+        return diagnose(claim, *parts, rules, "/s/mine", sent_headers, fields)
     return claim.diagnosis

@@ -1,7 +1,8 @@
-"""Mistakes in the key of the HMAC, in its algorithm, and in the value of X-Signature.
+"""Mistakes in the key of the HMAC, in its algorithm, and in the value of X-Signature, which each mistake decodes in
+another way.
 
-The rest of a signature that was cut is compared with the same part of the right signature. It must be long enough not
-to be guessed: otherwise a client could learn a signature byte by byte by asking often enough.
+A digest that was cut is compared with the beginning of the right one. It must be long enough not to be guessed:
+otherwise a client could learn a signature byte by byte by asking often enough.
 """
 
 import hashlib
@@ -9,16 +10,19 @@ import hmac
 import re
 from base64 import b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterator
-from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
 from simulator.auth.autopsy.signing_steps import Facts, always, rows
-from simulator.auth.form import DIGEST_BYTES, DIGEST_CHARACTERS, PREFIX
+from simulator.auth.canonical import decoded
+from simulator.auth.form import DIGEST_BYTES, PREFIX
 
-LEFT_BYTES_MIN, _LEFT_CHARACTERS_MIN = 16, 22
+DIGEST_BYTES_MIN = 16
 _OTHER_PREFIX = re.compile(rb"^(?!(?-i:v1=))(?:v\d+|sha256|hmac-sha256|hmac|signature|bearer|t=\d+,v1)[=: ]+", re.I)
+_TWICE = re.compile(rb"(?s)(.+?)(?:, ?v1=)?\1")
 
 _LITERALS = ("undefined", "None", "null", "YOUR_SECRET", "your_secret", "secret", "$RESELLER_API_SECRET")
+
+_STANDARD = bytes.maketrans(b"-_", b"+/")
 
 Keyed = Callable[[bytes, bytes], bytes]
 
@@ -40,22 +44,26 @@ def _plain_hash(mixed: Keyed) -> Keyed:
     return lambda key, text: hashlib.sha256(mixed(key, text)).digest()
 
 
-def _url_safe(digest: bytes, sent: bytes) -> bytes:
-    return urlsafe_b64encode(digest) if b"-" in sent or b"_" in sent else b""
+def _hexadecimal(text: bytes | None) -> bytes | None:
+    """Return the bytes of hexadecimal digits in one case; None of another text."""
+    is_hexadecimal = re.fullmatch(rb"(?:[0-9a-f]{2})+|(?:[0-9A-F]{2})+", text or b"")
+    return bytes.fromhex(text.decode()) if text and is_hexadecimal else None
 
 
-def _cut(_: Facts) -> Iterator[Any]:
-    def of_bytes(digest: bytes, sent: bytes) -> bytes:
-        count = len(lenient(sent))
-        return b64encode(digest[:count]) if LEFT_BYTES_MIN <= count < DIGEST_BYTES else b""
+def _without_padding(text: bytes) -> bytes | None:
+    return decoded(text + b"=" * (-len(text) % 4)) if len(text) % 4 else None
 
-    yield of_bytes
-    yield lambda digest, sent: b64encode(digest)[: len(sent)] if _LEFT_CHARACTERS_MIN <= len(sent) < 43 else b""
-    yield (
-        lambda digest, sent: (
-            digest.hex().encode()[: len(sent)] if 2 * LEFT_BYTES_MIN <= len(sent) < 2 * DIGEST_BYTES else b""
-        )
-    )
+
+def _cut(beginning: bytes | None) -> tuple[bytes, Callable[[bytes], bytes]] | None:
+    """Return the beginning of a digest, and how it is made of a digest."""
+    if beginning is None or len(beginning) >= DIGEST_BYTES:
+        return None
+    return beginning, lambda digest: digest[: len(beginning)]
+
+
+def _twice(text: bytes) -> bytes | None:
+    half = _TWICE.fullmatch(text) or _TWICE.fullmatch(decoded(text) or b"")
+    return half and (half[1] if len(half[1]) == DIGEST_BYTES else decoded(half[1]))
 
 
 _ONLY = "send the 44 characters of the signature and nothing else"
@@ -130,30 +138,33 @@ MISTAKES = (
     ),
     *rows(
         "encoding",
-        ("signature-hexadecimal", "the signature is hexadecimal", _DIGEST,
-         always(lambda digest, sent: digest.hex().encode() if sent.islower() else digest.hex().upper().encode())),
+        ("signature-hexadecimal", "the signature is hexadecimal", _DIGEST, always(_hexadecimal)),
         ("signature-base64-of-hex", "the signature is hexadecimal text in Base64", _DIGEST,
-         always(lambda digest, _: b64encode(digest.hex().encode()),
-                    lambda digest, _: b64encode(digest.hex().upper().encode()))),
+         always(lambda text: _hexadecimal(decoded(text)))),
         ("signature-without-padding", "the signature has lost its padding", "keep the = at the end of the signature",
-         always(lambda digest, _: b64encode(digest).rstrip(b"="))),
+         always(_without_padding)),
         ("signature-url-safe", "the signature is in the URL-safe alphabet", "use + and / in the signature",
-         always(_url_safe, lambda digest, sent: _url_safe(digest, sent).rstrip(b"="))),
+         always(lambda text: lenient(text.translate(_STANDARD)) if re.search(rb"[-_]", text) else None)),
         ("signature-encoded-twice", "the signature was encoded in Base64 twice", "encode the signature once",
-         always(lambda digest, _: b64encode(b64encode(digest)),
-                    lambda digest, _: b64encode(PREFIX + b64encode(digest)))),
-        ("signature-cut", "only a part of the signature is sent", _ONLY, _cut),
-        ("signature-twice", "the signature is written twice", _ONLY,
-         always(lambda digest, _: b64encode(digest) * 2, lambda digest, _: b64encode(digest * 2),
-                    *(lambda digest, _, joint=joint: b64encode(digest) + joint + PREFIX + b64encode(digest)
-                      for joint in (b",", b", ")))),
+         always(lambda text: decoded((decoded(text) or b"").removeprefix(PREFIX)))),
+        ("signature-cut", "only a part of the signature is sent", _ONLY,
+         always(lambda text: _cut(lenient(text)), lambda text: _cut(_hexadecimal(text[: len(text) // 2 * 2])))),
+        ("signature-twice", "the signature is written twice", _ONLY, always(_twice)),
         ("signature-too-long", "something follows the signature", _ONLY,
-         always(lambda digest, sent: b64encode(digest) + sent[DIGEST_CHARACTERS:],
-                    lambda digest, sent: b64encode(digest + lenient(sent)[DIGEST_BYTES:]))),
+         always(lambda text: lenient(text)[:DIGEST_BYTES] if len(lenient(text)) > DIGEST_BYTES else None)),
         ("signature-case-changed", "the letters of the signature were changed to a single case",
          "send the signature as Base64 writes it",
-         always(lambda digest, sent: b64encode(digest).lower() if sent.islower()
-                    else b64encode(digest).upper() if sent.isupper() else b"")),
+         always(lambda text: (text, lambda digest: b64encode(digest).lower()) if text.islower() else None,
+                lambda text: (text, lambda digest: b64encode(digest).upper()) if text.isupper() else None)),
+    ),
+    *rows(
+        "prefix",
+        ("signature-v1-twice", "X-Signature begins with v1= twice", "put v1= before the signature once",
+         always(lambda text: text.removeprefix(PREFIX * 2) if text.startswith(PREFIX * 2) else None)),
+        ("signature-other-prefix", "X-Signature begins with something other than v1=", "put v1= before the signature",
+         always(lambda text: _OTHER_PREFIX.sub(b"", text) if _OTHER_PREFIX.match(text) else None)),
+        ("signature-without-v1", "X-Signature does not begin with v1=", "put v1= before the signature",
+         always(lambda text: None if PREFIX in text[:8] or _OTHER_PREFIX.match(text) else text)),
     ),
     *rows(
         "wrapping",
@@ -166,14 +177,5 @@ MISTAKES = (
          always(lambda text: text.translate(None, b"\"'"))),
         ("signature-percent-encoded", "the signature is percent-encoded", "send the signature unencoded",
          always(unquote_to_bytes)),
-    ),
-    *rows(
-        "prefix",
-        ("signature-v1-twice", "X-Signature begins with v1= twice", "put v1= before the signature once",
-         always(lambda text: text.removeprefix(PREFIX * 2) if text.startswith(PREFIX * 2) else None)),
-        ("signature-other-prefix", "X-Signature begins with something other than v1=", "put v1= before the signature",
-         always(lambda text: _OTHER_PREFIX.sub(b"", text) if _OTHER_PREFIX.match(text) else None)),
-        ("signature-without-v1", "X-Signature does not begin with v1=", "put v1= before the signature",
-         always(lambda text: None if PREFIX in text[:8] or _OTHER_PREFIX.match(text) else text)),
     ),
 )  # fmt: skip

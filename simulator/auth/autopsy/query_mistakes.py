@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from functools import partial
 from itertools import combinations, product
 from typing import Any
@@ -11,32 +10,24 @@ from unicodedata import normalize
 from urllib.parse import quote, quote_plus, unquote_plus, unquote_to_bytes
 
 from simulator.auth.autopsy.json_texts import forms, printed
-from simulator.auth.autopsy.signing_steps import FIELDS, PARTS_MAX, Facts, Shown, always, rows
+from simulator.auth.autopsy.signing_steps import PARTS_MAX, Facts, Shown, always, rows
 from simulator.auth.canonical import EMPTY_BODY_HASH, body_hash, by_key, by_key_and_value, key_of
 from simulator.shortened import one_line, shortened
 
-QUERY_BYTES_MAX, PARAMETERS_MAX = 4096, 20
-"""The parameters of a longer query, or of a query with more parameters, are not changed."""
+QUERY_BYTES_MAX = 4096
+"""The parameters of a longer query are not changed."""
 _ABSENT = ("None", "null", "undefined", "", "nil", "NULL", "(null)", "<nil>")
 _INDEX = re.compile(r"\[\d*\]$")
-_ITEMS = re.compile(r"""[^\[\]()'",|;\s][^\[\]()'",|;]*""")
 _INTEGER = re.compile("0|[1-9][0-9]{0,14}")
-_FLAGS = (("true", "false"), ("True", "False"), ("1", "0"), ("TRUE", "FALSE"))
-_REWRITES: tuple[tuple[str, Any], ...] = (
-    *(("(?i:true|1|false|0)", lambda found, one=one: one[found[0].lower() in ("false", "0")]) for one in _FLAGS),
-    (r"\d+", r"\g<0>.0"), (r"\d+", r"\g<0>.00"), (r"\d+", r'"\g<0>"'), (r"(\d+)\.00?", r"\1"),
-    *((r"\d{4}-\d\d-\d\d", r"\g<0>" + time + zone) for time in (" 00:00:00", "T00:00:00", "T00:00:00.000")
-      for zone in ("", "Z", "+08:00", "+00:00")),
-)  # fmt: skip
+_ESCAPE = re.compile(rb"%[0-9a-fA-F]{2}")
 
-Values = list[str]
+Parts = list[bytes]
 Pairs = list[tuple[str, str]]
 
 
-def _parts_of(r: Facts) -> list[bytes]:
-    """Return the parameters, none when they are too many or too long."""
-    is_short = r.query and len(r.query) <= QUERY_BYTES_MAX and r.query.count(b"&") < PARAMETERS_MAX
-    return r.query.split(b"&") if is_short else []
+def _parts_of(r: Facts) -> Parts:
+    """Return the parameters, none when they are too long."""
+    return r.query.split(b"&") if 0 < len(r.query) <= QUERY_BYTES_MAX else []
 
 
 def _pairs(r: Facts) -> Pairs:
@@ -45,156 +36,117 @@ def _pairs(r: Facts) -> Pairs:
     return [(unquote_plus(name), unquote_plus(value)) for name, _, value in sent]
 
 
-def _named(parts: Iterable[bytes]) -> str:
-    return " and ".join(part.decode("ascii", "backslashreplace") for part in parts)
+def _quoted(text: bytes | str) -> str:
+    return one_line(shortened(text, 40))
 
 
-def _once(r: Facts) -> Iterator[list[bytes]]:
+def _once(r: Facts) -> Iterator[Parts]:
     for parts in (_parts_of(r), _parts_of(r)[::-1]):
         if len(by_name := {key_of(part): part for part in parts}) < len(parts):
             yield list(by_name.values())
 
 
-def _joined(begin: str, separator: str, end: str) -> Callable[[str, Values], Pairs]:
-    return lambda name, values: [(name, begin + separator.join(values) + end)]
-
-
-_LISTS: dict[str, Callable[[str, Values], Pairs]] = {
+_LISTS: dict[str, Callable[[str, list[str]], Pairs]] = {
     "a repeated key": lambda name, values: [(name, value) for value in values],
     "a key with []": lambda name, values: [(name + "[]", value) for value in values],
     "a key with [0], [1]": lambda name, values: [(f"{name}[{at}]", value) for at, value in enumerate(values)],
-    "A,B": _joined("", ",", ""), "A, B": _joined("", ", ", ""),
+    "A,B": lambda name, values: [(name, ",".join(values))],
+    "A, B": lambda name, values: [(name, ", ".join(values))],
+    "A B": lambda name, values: [(name, " ".join(values))],
+    "A|B": lambda name, values: [(name, "|".join(values))],
+    "[A, B]": lambda name, values: [(name, f"[{', '.join(values)}]")],
     "Python prints it": lambda name, values: [(name, str(values))],
     "JSON": lambda name, values: [(name, json.dumps(values, separators=(",", ":")))],
-    "[A, B]": _joined("[", ", ", "]"), "A B": _joined("", " ", ""), "A|B": _joined("", "|", ""),
     "the word Array": lambda name, _: [(name, "Array")],
-}  # fmt: skip
+}
+
 
 _SPELLINGS: tuple[Callable[[str], str], ...] = (str, partial(quote, safe=""), quote_plus)
 
 
 def _lists(r: Facts) -> Shown:
-    sent: dict[str, Pairs] = {}
+    """Yield all lists of the query in each form; without a list, each parameter as a list of its own."""
+    sent: dict[str, list[str]] = {}
     for name, value in _pairs(r):
-        sent.setdefault(_INDEX.sub("", name), []).append((name, value))
-    several = {name: items for name, pairs in sent.items() if (items := _items(name, pairs))}
-    found = [several] if several else [{name: [pairs[0][1]]} for name, pairs in sent.items()]
-    raw = [(part, _INDEX.sub("", name)) for part, (name, _) in zip(_parts_of(r), _pairs(r), strict=True)]
+        sent.setdefault(_INDEX.sub("", name), []).extend(value.split(","))
+    several = {name: values for name, values in sent.items() if len(values) > 1}
+    found = [several] if several else [{name: values} for name, values in sent.items()]
+    names = [_INDEX.sub("", name) for name, _ in _pairs(r)]
     for lists, spell, (shown, write) in product(found, _SPELLINGS, _LISTS.items()):
-        others = [part for part, name in raw if name not in lists]
-        written = [pair for name, items in lists.items() for pair in write(name, items)]
-        yield [*others, *(f"{spell(name)}={spell(value)}".encode() for name, value in written)], shown
+        others = [part for part, name in zip(_parts_of(r), names, strict=True) if name not in lists]
+        pairs = [pair for name, values in lists.items() for pair in write(name, values)]
+        yield [*others, *(f"{spell(name)}={spell(value)}".encode() for name, value in pairs)], shown
 
 
-def _items(name: str, sent: Pairs) -> Values:
-    """Return the items of a list; none when the parameter is no list."""
-    if len(sent) > 1 or sent[0][0] != name:
-        return [value for _, value in sent]
-    items = [item.strip() for item in _ITEMS.findall(sent[0][1])]
-    return items if sent[0][1][:1] in ("[", "(") or len(items) > 1 else []
+_REWRITES: tuple[tuple[str, Any], ...] = (
+    *(("(?i:true|1|false|0)", lambda found, pair=pair: pair[found[0].lower() in ("false", "0")])
+      for pair in (("true", "false"), ("True", "False"), ("1", "0"), ("TRUE", "FALSE"))),
+    (r"\d+", r"\g<0>.0"), (r"\d+", r"\g<0>.00"), (r"\d+", r'"\g<0>"'), (r"(\d+)\.00?", r"\1"),
+    *((r"\d{4}-\d\d-\d\d", r"\g<0>" + time + zone) for time in (" 00:00:00", "T00:00:00", "T00:00:00.000")
+      for zone in ("", "Z", "+08:00", "+00:00")),
+)  # fmt: skip
 
 
 def _values(r: Facts) -> Shown:
-    parts = [part.decode("latin-1").partition("=") for part in _parts_of(r)]
+    """Yield the query with all values of a kind written otherwise, and the first of them."""
+    parts = [part.decode("latin-1").rpartition("=") for part in _parts_of(r)]
     for pattern, made in _REWRITES:
-        changed = [re.sub(f"^(?:{pattern})$", made, value) for _, _, value in parts]
-        if shown := next((new for new, (_, _, value) in zip(changed, parts, strict=True) if new != value), ""):
-            pairs = zip(parts, changed, strict=True)
-            yield (
-                ["".join((name, sign, new)).encode("latin-1") for (name, sign, _), new in pairs],
-                one_line(shortened(shown, 40)),
-            )
+        changed = [(begin, sign, re.sub(f"^(?:{pattern})$", made, value)) for begin, sign, value in parts]
+        if shown := next((new[2] for new, old in zip(changed, parts, strict=True) if new != old), ""):
+            yield ["".join(new).encode("latin-1") for new in changed], _quoted(shown)
 
 
-def _fewer(r: Facts) -> Shown:
-    parts = [part for part in _parts_of(r) if b"=" in part][:PARTS_MAX]
-    for count in range(1, min(4, len(parts))):
-        for left_out in combinations(parts, count):
-            yield [part for part in _parts_of(r) if part not in left_out], _named(map(key_of, left_out))
-
-
-def _absent_sent(r: Facts) -> Shown:
-    absent = [part for part in _parts_of(r) if part.partition(b"=")[2].decode("latin-1") in _ABSENT[:3]]
-    if absent:
-        yield [part for part in _parts_of(r) if part not in absent], _named(absent)
+def _without(r: Facts, parts: Parts) -> Shown:
+    """Yield the query without one of these parameters, or up to three."""
+    for count in range(1, 4):
+        for left_out in combinations(parts[:PARTS_MAX], count):
+            names = (key_of(part).decode("ascii", "backslashreplace") for part in left_out)
+            yield [part for part in _parts_of(r) if part not in left_out], " and ".join(names)
 
 
 def _more(r: Facts) -> Shown:
-    has = {key_of(part).decode("latin-1") for part in r.query.split(b"&")}
-    names = [name for name in FIELDS.get(r.path, ()) if name not in has] if r.method.upper() == b"GET" else []
+    parts = r.query.split(b"&") if r.query else []
+    names = sorted(r.fields - {key_of(part).decode("latin-1") for part in parts}) if r.method == b"GET" else []
     for count in range(1, len(names) + 1):
         for added, absent in product(combinations(names, count), _ABSENT):
-            made = [f"{name}={absent}".encode() for name in added]
-            yield [part for part in (*r.query.split(b"&"), *made) if part], " and ".join(added)
-
-
-def _objects(r: Facts) -> list[dict[str, Any]]:
-    """Return the parameters as an object, with numbers as texts and as numbers."""
-    texts = {name: value for part, (name, value) in zip(_parts_of(r), _pairs(r), strict=True) if b"=" in part}
-    typed = {name: int(value) if _INTEGER.fullmatch(value) else value for name, value in texts.items()}
-    return [texts, typed] if texts else []
-
-
-def _jsons(r: Facts) -> Iterator[bytes]:
-    for members, separators, is_sorted in product(_objects(r), ((",", ":"), (", ", ": ")), (False, True)):
-        yield json.dumps(members, separators=separators, sort_keys=is_sorted).encode()
+            yield [*parts, *(f"{name}={absent}".encode() for name in added)], " and ".join(added)
 
 
 def _as_object(r: Facts) -> Shown:
-    yield from ((text, "JSON") for text in _jsons(r))
-    for members in _objects(r):
+    """Yield the parameters as an object, with numbers as texts and as numbers."""
+    texts = {name: value for part, (name, value) in zip(_parts_of(r), _pairs(r), strict=True) if b"=" in part}
+    typed = {name: int(value) if _INTEGER.fullmatch(value) else value for name, value in texts.items()}
+    for members in (texts, typed) if texts else ():
+        for separators, is_sorted in product(((",", ":"), (", ", ": ")), (False, True)):
+            yield json.dumps(members, separators=separators, sort_keys=is_sorted).encode(), "JSON"
         yield from printed(members)
-        yield from printed({name: [value] for name, value in members.items()})
+        yield str({name: [value] for name, value in members.items()}).encode(), "Python prints it"
         yield str(list(members.items())).encode(), "a list of pairs"
 
 
 def _elsewhere(r: Facts) -> Shown:
     """Yield the parameters signed in another part than they are sent in, or in two."""
-    texts = [r.query, b"&".join(by_key(r.query.split(b"&"))), *_jsons(r)] if r.query else []
-    for hashed in map(body_hash, dict.fromkeys(texts)):
+    jsons = (text for text, shown in _as_object(r) if shown == "JSON")
+    for hashed in map(body_hash, (r.query, b"&".join(by_key(_parts_of(r))), *jsons)):
         yield lambda parts, hashed=hashed: (b"v1", *parts[:3], b"", hashed), "the body, and sent as the query"
         yield lambda parts, hashed=hashed: (b"v1", *parts[:4], hashed), "query and body, and sent as the query"
-    with suppress(ValueError, RecursionError):
-        sent = forms(r.body) if r.body[:1] == b"{" else [r.body]
-        for form, hashed in product(sent if 0 < len(r.body) < QUERY_BYTES_MAX else (), (EMPTY_BODY_HASH, r.hashed)):
-            pieces = by_key(form.split(b"&")), hashed
-            yield (
-                lambda parts, pieces=pieces: (b"v1", *parts[:3], b"&".join(pieces[0]), pieces[1]),
-                "the query, and sent as the body",
-            )
+    sent = [r.text] if r.text[:1] != b"{" else forms(json.loads(r.text))
+    for form, hashed in product(sent, (EMPTY_BODY_HASH, r.hashed)):
+        end = b"&".join(by_key(form.split(b"&"))), hashed
+        yield lambda parts, end=end: (b"v1", *parts[:3], *end), "the query, and sent as the body"
 
 
 _LITERALS = {
     b"undefined": "undefined", b"null": "null", b"None": "None", b"nil": "nil", b"{}": "an empty object",
     b"[]": "an empty list", b'""': "an empty text in quotes", b"[object Object]": "[object Object]", b"b''": "b''",
 }  # fmt: skip
-# How clients encode a query: the function, and what it leaves as it is beside letters, digits and -._~
-_ENCODINGS = (
-    (quote, ""), (quote_plus, ""), (quote, "/"), (quote_plus, "*"), (quote, "!*'()"), (quote, ";,/?:@+$#!*'()"),
-    (quote, ":/"), (quote, ","), (quote, ":"), (quote, "@"), (quote_plus, ":/"), (quote, "[]"), (quote_plus, ","),
-)  # fmt: skip
-_ESCAPE = re.compile(rb"%[0-9a-fA-F]{2}")
 
 
 def _bare(r: Facts) -> Shown:
     if bare := [part for part in _parts_of(r) if b"=" not in part]:
-        shown = one_line(shortened(next(filter(None, bare), b""))) or "an empty parameter"
+        shown = _quoted(next(filter(None, bare), b"")) or "an empty parameter"
         for way in (bytes, lambda part: part or None, lambda part: part + b"=" if part else None):
             yield way, shown
-
-
-def _not_by_key(r: Facts) -> Iterator[Any]:
-    if r.query:
-        yield list
-    whole = sorted(_parts_of(r))
-    if whole != by_key(whole):
-        yield sorted
-
-
-def _as_sent(r: Facts) -> Iterator[list[bytes]]:
-    parts = r.query.split(b"&")
-    if any(b"=" not in part for part in parts) and parts != by_key(parts):
-        yield parts
 
 
 def _sorts(key: Callable[[bytes], bytes], *, reverse: bool = False) -> list[Any]:
@@ -207,36 +159,30 @@ def _after(r: Facts, befores: Iterable[bytes]) -> Iterator[Any]:
         yield from (before.__add__, before + r.query)
 
 
-def _urls(r: Facts) -> list[bytes]:
-    return [scheme + r.host + path for path in r.paths for scheme in (b"http://", b"https://")]
-
-
-def _is_plain(query: bytes) -> bool:
-    """Return whether nothing can be encoded in it."""
-    return query.translate(None, b"&=_").isalnum() or not query
-
-
-def _spelt(spell: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
-    """Decode the name and the value of a parameter and write them again."""
+def _spelt(spell: Callable[..., Any]) -> Callable[[bytes], bytes]:
+    """Return a function that decodes the name and the value of a parameter and writes them again."""
 
     def change(part: bytes) -> bytes:
-        name, equals, value = part.replace(b"+", b" ").partition(b"=")
-        return b"".join((spell(unquote_to_bytes(name)), equals, spell(unquote_to_bytes(value))))
+        texts = (spell(unquote_to_bytes(text)) for text in part.replace(b"+", b" ").split(b"=", 1))
+        return b"=".join(text if isinstance(text, bytes) else text.encode() for text in texts)
 
     return change
 
 
+# How clients encode a query: the function, and what it leaves as it is beside letters, digits and -._~
+_ENCODINGS = tuple(partial(encode, safe=safe) for encode, safe in (
+    (quote, ""), (quote_plus, ""), (quote, "/"), (quote_plus, "*"), (quote, "!*'()"), (quote, ";,/?:@+$#!*'()"),
+    (quote, ":/"), (quote, ","), (quote, ":"), (quote, "@"), (quote_plus, ":/"), (quote, "[]"), (quote_plus, ","),
+))  # fmt: skip
+
+
 def _encoded_otherwise(r: Facts) -> Iterator[Any]:
-    if not _parts_of(r) or _is_plain(r.query):
-        return
-    for case in (bytes.lower, bytes.upper) if b"%" in r.query else ():
+    for case in (bytes.lower, bytes.upper):
         yield lambda part, case=case: _ESCAPE.sub(lambda found: case(found[0]), part)
-    for encode, safe in _ENCODINGS:
-        yield _spelt(lambda text, encode=encode, safe=safe: encode(text, safe=safe).encode())  # type: ignore[misc]
+    yield from map(_spelt, _ENCODINGS)
     plain = {escape: unquote_to_bytes(escape) for escape in sorted(set(_ESCAPE.findall(r.query)))[:8]}
     for old, new in ((b"~", b"%7E"), (b"+", b"%20"), (b"%20", b"+"), *plain.items()):
-        if old in r.query:
-            yield lambda part, old=old, new=new: part.replace(old, new)
+        yield lambda part, old=old, new=new: part.replace(old, new)
 
 
 _CHARSETS: dict[str, Callable[[bytes], bytes]] = {
@@ -249,8 +195,8 @@ _CHARSETS: dict[str, Callable[[bytes], bytes]] = {
 
 def _in_other_charset(r: Facts) -> Shown:
     for name, recode in _CHARSETS.items() if not unquote_to_bytes(r.query).isascii() else ():
-        for encode in (lambda text: quote(text, safe="").encode(), lambda text: quote_plus(text).encode(), bytes):
-            yield _spelt(lambda text, recode=recode, encode=encode: encode(recode(text))), name  # type: ignore[misc]
+        for encode in (partial(quote, safe=""), quote_plus, bytes):
+            yield _spelt(lambda text, recode=recode, encode=encode: encode(recode(text))), name
 
 
 _SORT = "sort the parameters of the query by key"
@@ -269,7 +215,7 @@ MISTAKES = (
          lambda r: [bytes, lambda part: part[:-1]] if r.rules.empty_values == "without" else []),
         ("empty-values-out", "parameters with an empty value are not signed",
          "sign them, too (assume.empty-query-values)",
-         lambda r: [lambda _: None] if r.rules.empty_values == "with" else []),
+         always(lambda _: None)),
         ("empty-value-without-equals", "a parameter with an empty value is signed without its =",
          "keep the = of the parameter", always(lambda part: part[:-1])),
     ),
@@ -282,7 +228,8 @@ MISTAKES = (
         ("query-with-question-mark", "the query keeps its question mark", "sign what follows the question mark",
          always(b"?".__add__)),
         ("query-is-url", "the whole URL is signed instead of the query", _AFTER,
-         lambda r: _after(r, [url + b"?" for url in _urls(r)]) if r.query else _urls(r)),
+         lambda r: _after(r, [scheme + r.host + path + b"?"[: len(r.query)] for path in r.paths
+                              for scheme in (b"http://", b"https://")])),
         ("query-is-literal", "{} is signed as the query", QUERY, always(*_LITERALS.items())),
     ),
     *rows(
@@ -291,10 +238,13 @@ MISTAKES = (
          always(unquote_to_bytes, lambda part: unquote_to_bytes(part.replace(b"+", b" ")))),
         ("query-encoded-otherwise", "the query is signed in another encoding than it is sent", RAW, _encoded_otherwise),
         ("query-encoded-twice", "the query is percent-encoded once more than it is sent", RAW,
-         lambda r: [] if _is_plain(r.query) else [lambda part: quote(part, safe="=").encode(),
-                                                  lambda part: quote(part, safe="").encode()]),
-        ("query-other-charset", "non-ASCII letters of the query are signed in {}", SAME,
-         _in_other_charset),
+         always(lambda part: quote(part, safe="=").encode(), lambda part: quote(part, safe="").encode())),
+        ("query-other-charset", "non-ASCII letters of the query are signed in {}", SAME, _in_other_charset),
+    ),
+    *rows(
+        "bare",
+        ("parameter-without-equals", "{} has no =, so it is not part of the canonical string",
+         "leave out every parameter that has no =", _bare),
     ),
     *rows(
         "order",
@@ -302,9 +252,10 @@ MISTAKES = (
          "sort by key alone, equal keys stay in the order sent (assume.repeated-query-keys)", always(by_key_and_value)),
         ("repeated-keys-as-sent", "equal keys are signed in the order sent",
          "sort by key, and equal keys by value (assume.repeated-query-keys)", always(by_key)),
-        ("query-not-sorted", "the query is not sorted by key", _SORT, _not_by_key),
+        ("query-not-sorted", "the query is not sorted by key", _SORT, always(list, sorted)),
         ("query-as-sent", "the query is signed as it is sent",
-         "sort the query by key and leave out parameters without =", _as_sent),
+         "sort the query by key and leave out parameters without =",
+         lambda r: [r.query.split(b"&")] if any(b"=" not in part for part in r.query.split(b"&")) else []),
         ("query-ignoring-case", "the query is sorted regardless of case; capitals come first",
          "sort the query by bytes", always(*_sorts(lambda part: key_of(part).lower()))),
         ("query-sorted-by-value", "the query is sorted by value", _SORT,
@@ -313,22 +264,19 @@ MISTAKES = (
          always(lambda parts: by_key(parts)[::-1], *_sorts(key_of, reverse=True), *_sorts(bytes, reverse=True))),
     ),
     *rows(
-        "bare",
-        ("parameter-without-equals", "{} has no =, so it is not part of the canonical string",
-         "leave out every parameter that has no =", _bare),
-    ),
-    *rows(
         "parameters",
         ("repeated-key-once", "only one parameter of a repeated key is signed", "sign each of them", _once),
         ("query-list-otherwise", "a list in the query is signed as {}, and sent differently", SAME, _lists),
         ("query-value-otherwise", "a value of the query is signed as {}, and sent differently", SAME, _values),
         ("parameter-absent-sent", "sent without a value, and not signed: {}",
-         "leave out parameters without a value before you send", _absent_sent),
-        ("parameter-added", "added to the query after signing: {}", "sign the query when it is complete", _fewer),
+         "leave out parameters without a value before you send",
+         lambda r: _without(r, [part for part in _parts_of(r) if part.endswith((b"=None", b"=null", b"=undefined"))])),
+        ("parameter-added", "added to the query after signing: {}", "sign the query when it is complete",
+         lambda r: _without(r, _parts_of(r))),
         ("parameter-not-sent", "signed and not sent: {}", "leave out parameters without a value before you sign",
          _more),
         ("query-value-cut", "a value of the query is signed up to its =, and sent as a whole", SAME,
-         lambda r: [[b"=".join(part.split(b"=")[:2]) for part in r.query.split(b"&")]] if r.query else []),
+         lambda r: [[b"=".join(part.split(b"=")[:2]) for part in r.query.split(b"&")]]),
     ),
     *rows(
         "query",
@@ -338,7 +286,7 @@ MISTAKES = (
                 lambda text: text.translate(None, b"&="))),
         ("query-as-json", "the query is signed as {}", QUERY, _as_object),
         ("query-escaped-for-html", "the query is signed with &amp; between the parameters", RAW,
-         lambda r: [lambda text: text.replace(b"&", b"&amp;")] if b"&" in r.query else []),
+         always(lambda text: text.replace(b"&", b"&amp;"))),
     ),
     *rows(
         "pieces",

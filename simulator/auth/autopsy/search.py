@@ -4,16 +4,15 @@ It signs the request as clients with each mistake do, single mistakes before pai
 """
 
 import hmac
-from binascii import b2a_base64
 from collections.abc import Callable, Iterator
-from hashlib import sha256
 from itertools import chain, combinations, islice, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from simulator.auth.autopsy import body_mistakes, key_mistakes, query_mistakes, string_mistakes
+from simulator.auth.autopsy.key_mistakes import DIGEST_BYTES_MIN
 from simulator.auth.autopsy.signing_steps import Facts, Parts, Signing, Way, Ways, signings
-from simulator.auth.canonical import hmac_sha256
-from simulator.auth.form import DIGEST_CHARACTERS, PREFIX
+from simulator.auth.canonical import decoded, hmac_sha256
+from simulator.auth.form import PREFIX
 from simulator.auth.signature import SIGNATURE_BYTES_MAX
 
 MISTAKES = (*key_mistakes.MISTAKES, *string_mistakes.MISTAKES, *query_mistakes.MISTAKES,
@@ -38,21 +37,18 @@ LOOP_HMACS_MAX = 3300
 for nearly all single mistakes."""
 _TRIED_FIRST = 24  # ways of a mistake that are tried before the rest of others; and of two mistakes together
 _TRIED_LATER = (240, 2760)  # further ways of each, in two rounds
-_EXAMPLES = tuple((sha256(b"").digest() * 2)[:size] for size in (32, 16, 20, 48, 64))
-
-Candidate = tuple[Signing, Ways, bytes]
 
 
 class SignatureReading(NamedTuple):
-    """One way to read X-Signature: the text that a digest is `written` as, and the mistakes that it supposes."""
+    """One way to read X-Signature: the mistakes that it supposes, and what it was made of a digest by `of`."""
 
-    found: tuple[Way, ...]
+    found: Ways
     sent: bytes
-    written: Callable[[bytes, bytes], bytes]
+    of: Callable[[bytes], bytes] = bytes
 
     def is_of(self, digest: bytes) -> bool:
         """Return whether this digest was sent."""
-        return hmac.compare_digest(self.written(digest, self.sent), self.sent)
+        return hmac.compare_digest(self.of(digest), self.sent)
 
 
 class Match(NamedTuple):
@@ -70,7 +66,8 @@ def search(facts: Facts, hmacs_max: int = HMACS_MAX) -> tuple[Match | None, bool
     if weight > hmacs_max:  # even to sort them takes long
         return None, False
     read = readings(facts)
-    for signing, ways, string in candidates(facts):
+    for signing, ways in candidates(facts):
+        string = signing.string(ways)
         changed = [way.make for way in ways if way.step == "body"]
         hmacs_max -= weight + sum(map(len, (string, *changed))) // 1024
         if hmacs_max < 0:
@@ -82,25 +79,22 @@ def search(facts: Facts, hmacs_max: int = HMACS_MAX) -> tuple[Match | None, bool
     return None, True
 
 
-def candidates(facts: Facts) -> Iterator[Candidate]:
+def candidates(facts: Facts) -> Iterator[tuple[Signing, Ways]]:
     """Yield the strings that clients may have signed: without a mistake, with each mistake, then with two mistakes."""
     accepted = signings(facts)
-    table = [mistake for mistake in MISTAKES if mistake.step not in ("encoding", "wrapping", "prefix")]
-    ways = [mistake.ways(facts) for mistake in table]
-    tried: list[tuple[Way, ...]] = []
+    each = [mistake.ways(facts) for mistake in MISTAKES if mistake.step not in _READ_STEPS]
+    first: list[Ways] = []
     for signing in accepted:
-        yield signing, (), signing.string(())
-    for each in ways:
-        tried.append(tuple(islice(each, _TRIED_FIRST)))
-        yield from ((signing, (way,), signing.string((way,))) for way in tried[-1] for signing in accepted)
-    for count, each in product(_TRIED_LATER, reversed(ways)):  # thousands of timestamps last
-        yield from ((signing, (way,), signing.string((way,))) for way in islice(each, count) for signing in accepted)
-    paired = [some for some in tried if some]
-    for signing in accepted:
-        for one, other in combinations(paired, 2):
-            for pair in islice(product(one, other), _TRIED_FIRST):
-                if pair[0].step != pair[1].step:
-                    yield signing, pair, signing.string(pair)
+        yield signing, ()
+    for ways in each:
+        first.append(tuple(islice(ways, _TRIED_FIRST)))
+        yield from ((signing, (way,)) for way in first[-1] for signing in accepted)
+    for count, ways in product(_TRIED_LATER, reversed(each)):  # thousands of timestamps last
+        yield from ((signing, (way,)) for way in islice(ways, count) for signing in accepted)
+    for signing, (some, others) in product(accepted, combinations(filter(None, first), 2)):
+        for pair in islice(product(some, others), _TRIED_FIRST):
+            if pair[0].step != pair[1].step:
+                yield signing, pair
 
 
 def digest_of(secret: bytes, ways: Ways, string: bytes) -> bytes:
@@ -116,33 +110,32 @@ def digest_of(secret: bytes, ways: Ways, string: bytes) -> bytes:
 
 def readings(facts: Facts) -> list[SignatureReading]:
     """Return every way to read the header with at most two mistakes, those with the fewest first."""
-    encodings = [
-        ((), lambda digest, _: b2a_base64(digest, newline=False)),
-        *(((way,), way.make) for way in ways_of(facts, "encoding")),
-    ]
-    found: dict[tuple[bytes, bytes], SignatureReading] = {}
-    header = facts.signature[:SIGNATURE_BYTES_MAX]
-    for wrapping, value in _undone(facts, "wrapping", header, header):
-        is_right = value.startswith(PREFIX) and not value.startswith(PREFIX * 2)
-        for prefix, sent in _undone(facts, "prefix", value, value.removeprefix(PREFIX) if is_right else None):
-            examples = _EXAMPLES[:1] if len(sent) == DIGEST_CHARACTERS else _EXAMPLES
-            for encoding, written in encodings:
-                how, texts = (*encoding, *wrapping, *prefix), [written(example, sent) for example in examples]
-                if len(how) <= 2 and sent and len(sent) in map(len, texts):
-                    found.setdefault((sent, texts[0]), SignatureReading(how, sent, written))
-    return sorted(found.values(), key=lambda reading: len(reading.found))
+    values: dict[Any, Ways] = {facts.signature[:SIGNATURE_BYTES_MAX]: ()}
+    for step, right in _READ_STEPS.items():
+        read: dict[Any, Ways] = {}
+        makes = [((), right), *(((way,), way.make) for way in ways_of(facts, step))]
+        for (value, found), (more, make) in product(values.items(), makes):
+            if made := make(value):
+                read.setdefault(made, (*more, *found))
+        values = read
+    found = (
+        SignatureReading(ways, *(value if isinstance(value, tuple) else (value,))) for value, ways in values.items()
+    )
+    whole = (reading for reading in found if len(reading.found) <= 2 and len(reading.sent) >= DIGEST_BYTES_MIN)
+    return sorted(whole, key=lambda reading: len(reading.found))
+
+
+def _unprefixed(value: bytes) -> bytes | None:
+    is_right = value.startswith(PREFIX) and not value.startswith(PREFIX * 2)
+    return value.removeprefix(PREFIX) if is_right else None
+
+
+_READ_STEPS: dict[str, Callable[[bytes], bytes | None]] = {
+    "wrapping": bytes, "prefix": _unprefixed, "encoding": decoded,
+}  # fmt: skip
+"""The steps from X-Signature back to a digest, and what is right in each."""
 
 
 def ways_of(facts: Facts, *steps: str) -> Iterator[Way]:
     """Yield all ways of the mistakes in these steps."""
     return chain.from_iterable(mistake.ways(facts) for mistake in MISTAKES if mistake.step in steps)
-
-
-def _undone(facts: Facts, step: str, value: bytes, right: bytes | None) -> Iterator[tuple[Ways, bytes]]:
-    """Yield the content of an encoded value: `right`, decoded without a mistake, then decoded by each mistake."""
-    if right is not None:
-        yield (), right
-    for way in ways_of(facts, step):
-        made = way.make(value)
-        if made is not None and made != right:
-            yield (way,), made

@@ -2,6 +2,7 @@
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from hashlib import sha256
 from itertools import product
 from typing import Any, NamedTuple
@@ -11,27 +12,10 @@ import msgspec
 from simulator.auth.canonical import QueryRules, by_key, by_key_and_value, is_empty
 
 TEXT_BYTES_MAX = 64 * 1024
-"""Only the hash of a longer body is tried, and no longer string of a client is compared."""
+"""No longer string of a client is compared."""
 PARTS_MAX = 12
 """The members of a larger object are not left out, added, written otherwise or put into another order, and no more
 parameters are left out."""
-FIELDS = {
-    b"/v2/subproducts": ("product_code", "account_number", "limit"),
-    b"/v2/catalog": ("product_code", "is_active", "include_inactive"),
-    b"/v2/options": ("product_code", "field_id", "account_number", "biller_code", "is_active", "include_inactive",
-                     "include_hidden", "page", "per_page", "limit"),
-    b"/v1/interbank/billers": ("biller_code", "suggested_category", "page", "limit"),
-    b"/v2/transactions": ("date", "status", "product", "account", "limit", "offset"),
-    b"/v2/balance-statement": ("date", "type", "page", "limit"),
-    b"/v2/networkstatus": ("product",),
-    b"/v2/bill-presentment": ("product", "account", "amount", "biller_code", "ref2"),
-    b"/v2/balance-webhook/deliveries": ("status", "from", "to", "search", "cursor", "limit"),
-    b"/v2/topup": ("remarks", "extras", "account"),
-    b"/v2/transactions/check": ("refid", "trxid", "user_email"),
-    b"/v2/transactions/void": ("refid", "trxid", "user_email", "refund_type", "refund_reason"),
-    b"/v2/callback-url": ("url", "method"),
-}  # fmt: skip
-"""The optional parameters, or members of the body, of each path that has some."""
 
 
 class Other(NamedTuple):
@@ -44,8 +28,8 @@ class Other(NamedTuple):
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """A request as it came. `signature` is the whole value of X-Signature; `secret` is decoded, `hashed` is the body's
-    hash by SPEC 5.1; `prefix` is the part of the path before `/v2`. Only callers that may show them give `others` and
-    `nonces` (of other requests)."""
+    hash by SPEC 5.1; `prefix` is the part of the path before `/v2`; `fields` are the parameters, or members of the
+    body, that the path has. Only callers that may show them give `others` and `nonces` (of other requests)."""
 
     timestamp: bytes
     nonce: bytes
@@ -59,10 +43,16 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     prefix: bytes = b""
     host: bytes = b""
     api_key: bytes = b""
+    fields: frozenset[str] = frozenset()
     rules: QueryRules = QueryRules()
     others: tuple[Other, ...] = ()
     nonces: tuple[bytes, ...] = ()
-    json_bytes_max: int = 8 * 1024
+    text_bytes_max: int = 8 * 1024
+
+    @property
+    def text(self) -> bytes:
+        """Return the body; of a body that is too long to be written otherwise, nothing."""
+        return self.body if len(self.body) <= self.text_bytes_max else b""
 
     @property
     def paths(self) -> Iterable[bytes]:
@@ -92,29 +82,33 @@ PLACES = {
     "spelling": "query",  # a parameter to one that is spelt otherwise
     "query": "query",  # the text of the query to another
     "body": "body hash",  # other bytes to hash
-    "hash": "body hash",  # the body and its digest to a text
+    "hash": "body hash",  # the digest of the body to a text, or another text
     "pieces": "string",  # the parts to the pieces of the string
     "separator": "string",  # another value
     "string": "string",  # the string to another
     "key": "key",  # another value
     "algorithm": "algorithm",  # the key and the string to a digest
-    "encoding": "encoding",  # the digest and the text that was sent to the text that its writing would be
-    "wrapping": "encoding",  # the value of X-Signature to what is inside; from here on the way back
-    "prefix": "prefix",  # the same, None when the value has no such prefix
+    "encoding": "encoding",  # the text of a digest to the digest; from here on the way back, from X-Signature
+    "wrapping": "encoding",  # the value of X-Signature to what is inside
+    "prefix": "prefix",  # the value of X-Signature without its prefix, None when it has no such prefix
 }
 """The steps of signing, and the places that reports name. The comments say what another way to do a step is."""
 _QUERY_STEPS = frozenset(step for step, place in PLACES.items() if place == "query")
 
 
+Transformation = Callable[[Facts], Iterable[Any]]
+"""Yields how a step is done in a request: each the result, or a function that makes it of what is right; alone, or with
+what stands for `{}` in the words about it."""
+
+
 class SigningMistake(NamedTuple):
     """One known mistake. `does` says what the client does, `fix` what it should do; both end without a full stop, and
-    `{}` in `does` stands for what the request has there. `transformation` yields how the step is done: each the result,
-    or a function that makes it of what is right, alone or with what stands for `{}`."""
+    `{}` in `does` stands for what the request has there."""
 
     id: str
     does: str
     fix: str
-    transformation: Callable[[Facts], Iterable[Any]]
+    transformation: Transformation
     step: str
 
     @property
@@ -123,10 +117,12 @@ class SigningMistake(NamedTuple):
         return PLACES[self.step]
 
     def ways(self, facts: Facts) -> Iterator["Way"]:
-        """Yield how a client with this mistake may have done its step."""
-        for change in self.transformation(facts):
-            make, shown = change if isinstance(change, tuple) else (change, "")
-            yield Way(self.step, make, self, shown)
+        """Yield how a client with this mistake may have done its step, up to where the request does not allow it: it
+        is no JSON, or has texts that cannot be encoded."""
+        with suppress(ValueError, RecursionError):
+            for change in self.transformation(facts):
+                make, shown = change if isinstance(change, tuple) else (change, "")
+                yield Way(self.step, make, self, shown)
 
 
 class Way(NamedTuple):
@@ -157,12 +153,12 @@ Ways = tuple[Way, ...]
 Shown = Iterator[tuple[Any, str]]
 
 
-def rows(step: str, *each: tuple[str, str, str, Callable[[Facts], Iterable[Any]]]) -> tuple[SigningMistake, ...]:
+def rows(step: str, *each: tuple[str, str, str, Transformation]) -> tuple[SigningMistake, ...]:
     """Return the mistakes of a step, the likeliest first."""
     return tuple(SigningMistake(*row, step) for row in each)
 
 
-def always(*changes: Any) -> Callable[[Facts], Iterable[Any]]:
+def always(*changes: Any) -> Transformation:
     """Return a transformation that is the same for every request."""
     return lambda _: changes
 
@@ -200,7 +196,7 @@ class Signing:
     def _hash(self, made: dict[str, Any]) -> bytes:
         body: bytes = made.get("body", self.facts.body)
         digest = sha256(body).digest() if "body" in made else b64decode(self.facts.hashed)
-        return _done(made["hash"], body, digest) if "hash" in made else b64encode(digest)
+        return _done(made["hash"], digest) if "hash" in made else b64encode(digest)
 
 
 def _done(make: Any, *right: Any) -> Any:

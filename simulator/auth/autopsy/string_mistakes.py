@@ -3,22 +3,21 @@
 import hashlib
 import json
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
 from functools import partial
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any
 
-from simulator.auth.autopsy.signing_steps import TEXT_BYTES_MAX, Facts, Parts, always, rows
+from simulator.auth.autopsy.signing_steps import Facts, always, rows
 from simulator.auth.canonical import EMPTY_BODY_HASH
 
 _METHODS = (b"GET", b"POST", b"PUT", b"PATCH", b"DELETE", b"HEAD", b"OPTIONS")
 _SEPARATORS = {
     b".": "dots", b"|": "vertical bars", b"&": "&", b",": "commas", b";": "semicolons", b"-": "dashes",
-    b"_": "underscores", b" ": "blanks", b"/": "slashes", b"\r\n": "CR LF", b"\t": "tabs", b"::": "two colons each",
-    b"+": "plus signs", b"#": "#", b"\\n": "a backslash and n", b": ": "a colon and a blank",
-    b", ": "a comma and a blank",
+    b"_": "underscores", b" ": "blanks", b"/": "slashes", b"\r\n": "CR LF", b"\t": "tabs", b"+": "plus signs",
+    b"#": "#", b"\\n": "a backslash and n", b": ": "a colon and a blank", b", ": "a comma and a blank",
 }  # fmt: skip
 _ENDS = {b":": "a colon", b"\r\n": "CR LF", b" ": "a blank", b"\x00": "a zero byte", b"\\n": "a backslash and n"}
 _BEGINNINGS = (b"v2:", b"V1:", b"v1=", b"1:", b":", b"v1\n", b"v1.", b"v1::", b'"v1:', b" v1:")
@@ -27,12 +26,15 @@ _HOUR_S = 3600
 _ZONES_S = [sign * quarters * 900 for quarters in (32, *range(4, 57)) for sign in (1, -1)]  # Malaysia's first
 _NAMES = ("timestamp", "nonce", "METHOD", "query", "body hash")
 
-Pieces = Iterable[bytes]
-
 
 def _moments(facts: Facts, offsets: Iterable[int]) -> Iterator[int]:
     if facts.timestamp.isdigit() and len(facts.timestamp) < 12 and int(facts.timestamp):  # to the year 5138
         yield from (int(facts.timestamp) + offset for offset in offsets)
+
+
+def _milliseconds(facts: Facts) -> Iterator[tuple[int, int]]:
+    """Yield the milliseconds of the second that was sent, and of those before and after it."""
+    return product(_moments(facts, (0, -1, 1)), range(1000))
 
 
 def _dates(facts: Facts) -> Iterator[bytes]:
@@ -40,24 +42,18 @@ def _dates(facts: Facts) -> Iterator[bytes]:
         return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)).strftime(pattern).encode()
 
     for second in _moments(facts, (0,)):
-        yield from (written(second, f"%Y-%m-%dT%H:%M:%S{end}") for end in ("Z", ".000Z", "+00:00"))
-        yield from (written(second + 8 * _HOUR_S, f"%Y-%m-%d{joint}%H:%M:%S{end}")
-                    for joint, end in (("T", "+08:00"), ("T", ".000+08:00"), ("T", ""), (" ", "")))  # fmt: skip
-        yield from (written(second, "%Y-%m-%d %H:%M:%S"), formatdate(second, usegmt=True).encode())
-    for second in _moments(facts, (0, -1, 1)):
-        begin = written(second, "%Y-%m-%dT%H:%M:%S.")
-        yield from (b"%b%03dZ" % (begin, millisecond) for millisecond in range(1000))
-
-
-def _milliseconds(facts: Facts) -> Iterator[bytes]:
-    yield facts.timestamp + b"000"
-    for second in _moments(facts, (0, -1, 1)):
-        yield from (b"%d%03d" % (second, millisecond) for millisecond in range(1000))
+        yield from (written(second, f"%Y-%m-%d{end}") for end in (
+            "T%H:%M:%SZ", "T%H:%M:%S+00:00", " %H:%M:%S"))  # fmt: skip
+        yield from (written(second + 8 * _HOUR_S, f"%Y-%m-%d{end}") for end in (
+            "T%H:%M:%S+08:00", "T%H:%M:%S.000+08:00", "T%H:%M:%S", " %H:%M:%S"))  # fmt: skip
+        yield formatdate(second, usegmt=True).encode()
+    for second, millisecond in _milliseconds(facts):
+        yield written(second, f"%Y-%m-%dT%H:%M:%S.{millisecond:03d}Z")
 
 
 def _fractions(facts: Facts) -> Iterator[bytes]:
-    parts = (text for each in range(1, 1000) for text in (f"{each:03d}".rstrip("0"), f"{each:03d}"))
-    yield from (b"%b.%b" % (facts.timestamp, part.encode()) for part in dict.fromkeys(("0", *parts)))
+    texts = (text for each in range(1000) for text in (f"{each:03d}".rstrip("0") or "0", f"{each:03d}"))
+    yield from (b"%b.%b" % (facts.timestamp, text.encode()) for text in dict.fromkeys(texts))
 
 
 def _printed(_: Facts) -> Iterator[Any]:
@@ -65,21 +61,11 @@ def _printed(_: Facts) -> Iterator[Any]:
         yield lambda parts, write=write: [write(["v1", *(part.decode("latin-1") for part in parts)]).encode()]
 
 
-def _without(at: int) -> Callable[[Parts], Pieces]:
-    return lambda parts: (b"v1", *parts[:at], *parts[at + 1 :])
-
-
-def _in_order(*order: int) -> Callable[[Parts], Pieces]:
+def _in_order(*order: int) -> Any:
     return lambda parts: (b"v1", *(parts[at] for at in order))
 
 
-def _orders(_: Facts) -> Iterator[tuple[Any, str]]:
-    for order in permutations(range(5)):
-        if order not in ((0, 1, 2, 3, 4), (1, 0, 2, 3, 4)):
-            yield _in_order(*order), ":".join(("v1", *(_NAMES[at] for at in order)))
-
-
-def _with(piece: bytes, at: int) -> Callable[[Parts], Pieces]:
+def _with(piece: bytes, at: int) -> Any:
     return lambda parts: (b"v1", *parts[:at], piece, *parts[at:])
 
 
@@ -97,11 +83,10 @@ def _with_key(facts: Facts) -> Iterator[Any]:
 
 
 def _of_other_service(facts: Facts) -> Iterator[tuple[Any, str]]:
-    body = facts.body[:TEXT_BYTES_MAX]
-    yield lambda _: facts.timestamp + b"." + body, "<timestamp>.<body>, as Stripe does"
-    yield lambda _: b".".join((facts.nonce, facts.timestamp, body)), "<nonce>.<timestamp>.<body>, as webhooks do"
+    yield facts.timestamp + b"." + facts.text, "<timestamp>.<body>, as Stripe does"
+    yield b".".join((facts.nonce, facts.timestamp, facts.text)), "<nonce>.<timestamp>.<body>, as webhooks do"
     for path in facts.paths:
-        yield (lambda _, path=path: facts.timestamp + facts.method + path + body), "<timestamp><METHOD><path><body>"
+        yield facts.timestamp + facts.method + path + facts.text, "<timestamp><METHOD><path><body>"
 
 
 _WHOLE = "sign the whole seconds of the header"
@@ -126,7 +111,8 @@ MISTAKES = (
         ("timestamp-missing", "the timestamp is empty in the signed string", _EXACT, always(b"")),
         ("timestamp-another", "another timestamp is signed than sent", "read the clock once for both",
          lambda r: (b"%d" % second for second in _moments(r, (-1, 1, -2, 2, *range(-300, 301))))),
-        ("timestamp-in-milliseconds", "the timestamp is signed in milliseconds", _WHOLE, _milliseconds),
+        ("timestamp-in-milliseconds", "the timestamp is signed in milliseconds", _WHOLE,
+         lambda r: [r.timestamp + b"000", *(b"%d%03d" % moment for moment in _milliseconds(r))]),
         ("timestamp-of-zone", "the timestamp is signed {} h off: local time was taken for UTC",
          "sign and send the seconds since 1970 in UTC",
          lambda r: ((b"%d" % second, f"{offset_s / _HOUR_S:+g}")
@@ -164,15 +150,18 @@ MISTAKES = (
         ("nonce-before-timestamp", "the nonce stands before the timestamp", "the timestamp comes first",
          always(_in_order(1, 0, 2, 3, 4))),
         ("query-left-out-with-colon", "the query was left out together with its colon",
-         "sign the query between two colons, also an empty one", always(_without(3))),
+         "sign the query between two colons, also an empty one", always(_in_order(0, 1, 2, 4))),
         ("body-hash-left-out", "the body hash was left out together with its colon", _HASH_ALWAYS,
-         lambda r: [_without(4), *([lambda parts: (b"v1", *parts[:3])] if r.hashed == EMPTY_BODY_HASH else [])]),
+         lambda r: [_in_order(0, 1, 2, 3), *([_in_order(0, 1, 2)] if r.hashed == EMPTY_BODY_HASH else [])]),
         ("path-in-string", "the path is an additional part of the signed string", _SIX, _with_path),
-        ("nonce-left-out", "the nonce was left out together with its colon", _SIX, always(_without(1))),
-        ("timestamp-left-out", "the timestamp was left out together with its colon", _SIX, always(_without(0))),
-        ("method-left-out", "the method was left out together with its colon", _SIX, always(_without(2))),
+        ("nonce-left-out", "the nonce was left out together with its colon", _SIX, always(_in_order(0, 2, 3, 4))),
+        ("timestamp-left-out", "the timestamp was left out together with its colon", _SIX,
+         always(_in_order(1, 2, 3, 4))),
+        ("method-left-out", "the method was left out together with its colon", _SIX, always(_in_order(0, 1, 3, 4))),
         ("key-in-string", "the API key is part of the signed string", _SIX, _with_key),
-        ("other-order", "the parts have another order: {}", _SIX, _orders),
+        ("other-order", "the parts have another order: {}", _SIX,
+         lambda r: ((_in_order(*order), ":".join(("v1", *(_NAMES[at] for at in order))))
+                    for order in permutations(range(5)))),
         ("parts-printed", "the parts are signed as a printed list", _COLONS, _printed),
         ("content-type-in-string", "the Content-Type is an additional part of the signed string", _SIX,
          lambda r: (_with(kind, at) for kind in _CONTENT_TYPES for at in (4, 5, 3))),
@@ -192,7 +181,7 @@ MISTAKES = (
         ("version-otherwise", "the canonical string begins with something other than v1:", _BEGIN,
          always(*(lambda text, begin=begin: begin + text.removeprefix(b"v1:") for begin in _BEGINNINGS))),
         ("only-body-signed", "only the body is signed", _SIX,
-         lambda r: [lambda _: r.hashed, *([lambda _: r.body] if 0 < len(r.body) <= TEXT_BYTES_MAX else [])]),
+         lambda r: [r.hashed, r.text]),
         ("string-in-lower-case", "the whole string is signed in lower case", "do not change the case of the string",
          always(bytes.lower)),
         ("string-in-capitals", "the whole string is signed in capitals", "do not change the case of the string",

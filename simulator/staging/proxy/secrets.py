@@ -15,6 +15,7 @@ from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
 from simulator.auth.headers import joined
 from simulator.auth.signature import MESSAGES, Denied, check_headers, verify
+from simulator.contract.endpoints import fields_of
 from simulator.domain.model.webhooks import Signature
 from simulator.redaction import MASKED, Mask, Secrets, members_in, redact, redact_strings
 from simulator.runtime.secret_index import FormerSecrets
@@ -152,7 +153,8 @@ class Signatures:
             return None, f"headers and time are right; only the secret can verify the signature: {what}"
         denied = verify(claim, one.method.encode(), one.query, one.body, _RULES)
         if denied is not None and denied.code == "invalid_signature":
-            found = diagnose(claim, one.method, one.path, one.query, one.body, _RULES, headers=sent)
+            fields = fields_of(one.method, one.path)
+            found = diagnose(claim, one.method, one.path, one.query, one.body, _RULES, headers=sent, fields=fields)
             denied = Denied(denied.code, found)
         return denied, ""
 
