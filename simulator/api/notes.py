@@ -8,10 +8,10 @@ from itertools import islice
 from simulator.api.call import ApiCall, Problems
 from simulator.auth import headers as names
 from simulator.contract.body import looks_like_json, repeated_keys
-from simulator.contract.query import TOO_MANY_PARAMETERS, admits_several, decode_query, has_too_many, parameters
+from simulator.contract.query import admits_several, parameters
 from simulator.contract.schemas import Schema
 from simulator.domain.model.details import NAMES_MAX, Detail
-from simulator.domain.model.instants import day, looks_like_day
+from simulator.domain.model.instants import day
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.pricing import data_source
 from simulator.domain.queries import not_on_sale
@@ -106,17 +106,12 @@ def note_unread(call: ApiCall) -> None:
         read = "the parameters belong in the query" if source else "this endpoint reads none"
         note(call, f"a body was sent, but {read}")
     if exchange.query and source != "query":
-        if source == "form":  # without names, which may contain a password
-            note(call, "a query was sent, but the members belong in the body")
-        elif has_too_many(exchange.query):
-            note(call, f"the query {TOO_MANY_PARAMETERS}; this endpoint reads none")
-        else:
-            values, problems = decode_query(exchange.query)
-            unknown = [*values, *problems]
-            said = (f"{_no_parameter(name)}; this endpoint reads none" for name in unknown)
-            note_some(call, said, len(unknown), UNKNOWN)
-    if (version := call.headers.get(names.API_VERSION)) is not None and (problem := version_problem(version)):
-        note(call, problem)
+        read = "the members belong in the body" if source else "this endpoint reads none"
+        note(call, f"a query was sent, but {read}")
+    version = call.headers.get(names.API_VERSION)
+    if version is not None and api_version(version) is None:
+        sent = shown(version.decode("latin-1"))
+        note(call, f"X-API-Version {sent!r} is not a date of the form yyyy-MM-dd and was ignored")
 
 
 def note_unknown_parameters(call: ApiCall) -> None:
@@ -126,7 +121,9 @@ def note_unknown_parameters(call: ApiCall) -> None:
         return
     further = _of_data_source(call)
     unknown = [name for name in sent if name not in known and name not in further]
-    said = (_no_parameter(name) + _of_parameters(name, known, sent) for name in unknown)
+    said = (
+        f"unknown parameter {_quoted(name) or 'without a name'}{_of_parameters(name, known, sent)}" for name in unknown
+    )
     note_some(call, said, len(unknown), UNKNOWN)
 
 
@@ -156,10 +153,6 @@ def note_ignored_members(call: ApiCall) -> None:
         names_said = {name: _member(name) if source == "body" or name in known else "a member" for name in repeated}
         said = (f"{names_said[name]} was sent {times} times; the last one counts" for name, times in repeated.items())
         note_some(call, said, len(repeated), "were sent several times")
-
-
-def _no_parameter(name: str) -> str:
-    return f"unknown parameter {_quoted(name) or 'without a name'}"
 
 
 def _member(name: str) -> str:
@@ -222,12 +215,3 @@ def api_version(header: bytes | None) -> date | None:
         return day(header.decode("latin-1"))
     except ValueError:
         return None
-
-
-def version_problem(header: bytes) -> str:
-    """Return why `X-API-Version` is ignored; empty when it is not."""
-    if api_version(header) is not None:
-        return ""
-    sent = header.decode("latin-1")
-    wrong = "is not an existing date" if looks_like_day(sent) else "does not have the form yyyy-MM-dd"
-    return f"X-API-Version {shown(sent)!r} {wrong} and was ignored"

@@ -67,9 +67,11 @@ def refuse_address_of(call: ApiCall, reseller: Reseller) -> Reply | None:
 
 def unknown_path(call: ApiCall, known: list[str]) -> Reply:
     """Return 404 for a path that the service does not have."""
-    path, hint = call.exchange.path, ""
-    if repeated := _repeated_prefix(call):
-        note(call, repeated)
+    path, prefix, hint = call.exchange.path, call.exchange.prefix, ""
+    if prefix and (repeated := _PREFIX.match(path)):
+        own, links = prefix[prefix.rindex("/s/") :], "links of a list have the sandbox's path already"
+        note(call, f"the path names two sandboxes, {_shown(own)} and {_shown(repeated[0].rstrip('/'))}; {links}")
+        note(call, "resolve them against the host, not against the base URL")
     elif _CONTROL.match(path):
         note(call, "the control API is below /_sim of the server, without a sandbox before it")
         hint = " The control API is below /_sim/."
@@ -79,23 +81,6 @@ def unknown_path(call: ApiCall, known: list[str]) -> Reply:
         note(call, f"the service has no such path{suggestion(likely)}")
         hint = f" Did you mean {likely}?" if likely else CONSOLE_HINT if path == "/" else ""
     return Reply(404, error_bodies.parameters(f"There is no such path.{hint}", {}))
-
-
-def _repeated_prefix(call: ApiCall) -> str:
-    """Return the error of a path that repeats a sandbox's prefix; empty for any other path."""
-    found = _PREFIX.match(call.exchange.path)
-    prefix = call.exchange.prefix
-    if not prefix or found is None:
-        return ""
-    own = prefix[prefix.rindex("/s/") :]
-    again, rest = found[0].rstrip("/"), "/" + call.exchange.path[found.end() :]
-    is_own = again.lower() == own.lower()
-    begins = f"{_shown(own)} twice" if again == own else f"{_shown(own)} and then {_shown(again)}"
-    text = f"the path begins with {begins}"
-    if not is_own:
-        return f"{text}; a request names one sandbox"
-    links = "links of a list have the sandbox's path already: resolve them against the host, not against the base URL"
-    return f"{text}: send {_shown(own + rest)}; {links}"
 
 
 def wrong_method(call: ApiCall, allowed: list[str]) -> Reply:

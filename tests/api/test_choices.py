@@ -237,15 +237,15 @@ def test_a_link_that_was_appended_to_the_base_url_is_diagnosed() -> None:
         twice = client.send("GET", "/s/default/s/default/v1/interbank/billers", "limit=1", b"", {})
         assert twice.status == 404
         said = twice.headers["x-sim-diagnosis"]
-        assert said.startswith("the path begins with '/s/default' twice: send '/s/default/v1/interbank/billers'")
+        assert said.startswith("the path names two sandboxes, '/s/default' and '/s/default'; links of a list have")
         assert "resolve them against the host" in said
         shouted = client.send("GET", "/s/default/S/Default/v2/balance", "", b"", {}).headers["x-sim-diagnosis"]
-        assert shouted.startswith(
-            "the path begins with '/s/default' and then '/S/Default': send '/s/default/v2/balance'"
-        )
+        assert shouted.startswith("the path names two sandboxes, '/s/default' and '/S/Default'")
         other = client.send("GET", "/s/default/s/mine/v2/balance", "", b"", {})
-        assert "the path begins with '/s/default' and then '/s/mine'" in other.headers["x-sim-diagnosis"]
-        assert "twice" not in client.send("GET", "/s/default/v2/nothing", "", b"", {}).headers["x-sim-diagnosis"]
+        assert "the path names two sandboxes, '/s/default' and '/s/mine'" in other.headers["x-sim-diagnosis"]
+        assert (
+            "two sandboxes" not in client.send("GET", "/s/default/v2/nothing", "", b"", {}).headers["x-sim-diagnosis"]
+        )
 
 
 def status_after(client: Client, product: str, account: str, seconds: float) -> str:

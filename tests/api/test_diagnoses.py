@@ -336,7 +336,7 @@ def test_a_value_that_is_cut_ends_in_three_dots(client: Client) -> None:
     unknown = diagnosis(client, topup(client, RELOAD | {"refid": "cut", "y" * 200: 1}))
     assert f"{'y' * 100}... is unknown" in unknown
     answer = client.call("GET", "/v2/balance", headers={"X-API-Version": "v" * 200})
-    assert f"X-API-Version '{'v' * 100}...' does not have the form" in diagnosis(client, answer)
+    assert f"X-API-Version '{'v' * 100}...' is not a date of the form" in diagnosis(client, answer)
     answer = client.call("POST", "/v2/topup", RELOAD | {"refid": "t"}, headers={"Content-Type": "text/" + "t" * 100})
     assert f"was sent as text/{'t' * 95}..., but must be application/json" in diagnosis(client, answer)
     answer = client.call("GET", f"/v2/networkstatus?{'n' * 200}=%")
