@@ -9,7 +9,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from typing import Protocol
 
 from simulator.domain.model.delivery_attempts import AttemptResult, OutgoingRequest
@@ -84,7 +84,8 @@ class Gate:
         if self._has_new and self.failure is None and not self._is_closed:
             self._has_new = False
             self._requested += 1
-            self._store.request_commit(self._done)
+            with suppress(StoreError), self.whole():  # an entry may be impossible to encode
+                self._store.request_commit(self._done)
 
     def close(self) -> None:
         """Make the last commit; nothing is written afterwards."""

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import count
 from time import time_ns
 from typing import Final
@@ -24,7 +25,7 @@ from simulator.persistence.replay.rebuilding import EPOCH
 from simulator.persistence.replay.tape_writer import entry_lines, head_of
 from simulator.persistence.tape.entries import Entry, Recorded, RequestBegan
 from simulator.persistence.tape.tape import Tape
-from simulator.persistence.writer import Life, Writer
+from simulator.persistence.writer import EntryData, Life, Writer
 from simulator.runtime.background import in_background
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -103,7 +104,7 @@ class StoreKeeper(Keeper[LiveSandbox]):
         life = writer.begin_life(live.id, written_line(head_of(live)))
         try:
             for number, line in enumerate(entry_lines(entries), 1):
-                writer.append_to(life, micros_of(live.clock.latest), line)
+                writer.append(life, micros_of(live.clock.latest), line)
                 if number % WRITTEN_AT_ONCE == 0:
                     await self._gate.passed()
                     await asyncio.sleep(0)  # an open gate does not yield to other tasks
@@ -159,8 +160,9 @@ class Recorder:
 
     def add(self, entry: Entry) -> None:
         """Write an entry. Raises `StoreError`."""
+        line = partial(entry_line, entry, self._began, with_body=True)
         try:
-            n = self._append(entry_line(entry, self._began, with_body=True))
+            n = self._append(line if type(entry) is Exchange else line())  # an exchange is complete when it is added
         except Exception as error:
             raise self._gate.fail(error) from error
         if isinstance(entry, RequestBegan):
@@ -181,8 +183,8 @@ class Recorder:
             with self._gate.whole():
                 self._append(answered_line(recorded, place))
 
-    def _append(self, line: bytes) -> int:
-        return self._writer.append_to(self.life, micros_of(self._live.clock.latest), line)
+    def _append(self, line: EntryData) -> int:
+        return self._writer.append(self.life, micros_of(self._live.clock.latest), line)
 
 
 def micros_of(time: datetime) -> int:

@@ -207,7 +207,8 @@ def import_sandbox(store: Store, file: Path, *, replaces: bool = False) -> str:
         writer.forget(found.sandbox)
     values = _values(found, writer.keys.next_life(), writer.keys.last_snapshot)
     with store.attached(file):
-        writer.write((statement, values) for statement in _COPY)
+        for statement in _COPY:
+            writer.write(statement, values)
         store.commit()
     return found.sandbox
 

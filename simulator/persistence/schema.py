@@ -54,8 +54,12 @@ PART_SUM: Final = "checksum(name, data)"
 
 def checksum(*values: object) -> int:
     """Return the checksum of the columns of a row, which SQL calls by this name."""
-    written = (f"'{value}'".encode() if isinstance(value, str) else value for value in values)
-    return zlib.crc32(b"".join([value if isinstance(value, bytes) else b"%a" % (value,) for value in written]))
+    crc = 0
+    for value in values:
+        if not isinstance(value, bytes):
+            value = (f"'{value}'" if isinstance(value, str) else repr(value)).encode()
+        crc = zlib.crc32(value, crc)
+    return crc
 
 
 def entry_keys(life: int, first: int = 1, last: int = LAST_ENTRY) -> tuple[int, int]:

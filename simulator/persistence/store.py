@@ -10,6 +10,7 @@ made meanwhile are grouped into the next commit. A second thread checkpoints the
 parallel with commits, the rest between two commits, after which the log restarts.
 """
 
+import os
 import sqlite3
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -50,19 +51,18 @@ class Store:
         log_bytes: int = LOG_BYTES,
     ) -> None:
         """Own a folder and open or create it; a folder of an earlier version is converted. `version` is the version of
-        the program, for the messages of older programs; `log_bytes` is the size at which the log is checkpointed.
-        Raises `Unusable` or `Damaged`, without any change."""
+        the program, for the messages of older programs; the log is checkpointed after about `log_bytes`, and is
+        overwritten from then on, which costs less than to write a new one. Raises `Unusable` or `Damaged`, without any
+        change."""
         self.folder = Path(folder)
         self.path = self.folder / DATABASE
         self.place = str(self.path)
-        self._log = self.path.with_name(f"{DATABASE}-wal")
         self._log_bytes = self._log_due = log_bytes
         self._lock = Lock()
         self._waiting: deque[tuple[list[Statement], Done]] = deque()
         self._commits_in_thread = durability == "power"
         self._committer = ThreadPoolExecutor(1, "store")
         self._checkpointer = ThreadPoolExecutor(1, "checkpoint")
-        self._checkpoint: Future[None] | None = None
         self._failure: StoreError | None = None
         self._given_up: StoreError | None = None
         self._is_closed = False
@@ -83,11 +83,6 @@ class Store:
         except BaseException:
             self._release()
             raise
-
-    @property
-    def failure(self) -> StoreError | None:
-        """Return the error that ended all commits, if any."""
-        return self._given_up or self._failure
 
     def request_commit(self, done: Done) -> None:
         """Commit everything queued so far, and call `done` with the error, or None when it is durable: under `process`
@@ -149,7 +144,7 @@ class Store:
         if self._is_closed:
             return
         try:
-            if self.failure is None:
+            if self._given_up is None and self._failure is None:
                 self.commit()
         finally:
             self._is_closed = True
@@ -161,7 +156,7 @@ class Store:
         db.execute("PRAGMA journal_mode = WAL")  # a copy by `data backup` is not, yet
         db.execute(f"PRAGMA synchronous = {synchronous}")
         db.execute("PRAGMA wal_autocheckpoint = 0")
-        db.execute("PRAGMA journal_size_limit = 0")  # a log that begins again is as large as what is in it
+        db.execute(f"PRAGMA journal_size_limit = {2 * self._log_bytes}")
         return db
 
     def _release(self) -> None:
@@ -182,12 +177,10 @@ class Store:
         if self._failure is None:
             try:
                 self._run(batch)
-                size = self._log.stat().st_size
-                if size < self._log_bytes:
-                    self._log_due = self._log_bytes
-                elif size >= self._log_due and (self._checkpoint is None or self._checkpoint.done()):
-                    self._log_due = size + self._log_bytes  # in case a reader holds back the checkpoint
-                    self._checkpoint = self._checkpointer.submit(self._bring_in_log)
+                os.stat(f"{self.place}-wal")  # raises when the files were removed
+                if self.writer.bytes >= self._log_due:
+                    self._log_due = self.writer.bytes + self._log_bytes
+                    self._checkpointer.submit(self._bring_in_log)
             except BaseException as error:  # after any error, the disk lacks data that memory has
                 self._failure = writing_error(error, self.path)
                 if not isinstance(error, Exception):

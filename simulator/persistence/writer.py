@@ -17,6 +17,9 @@ from simulator.persistence.errors import NoSandbox
 from simulator.persistence.schema import LIFE_SHIFT, checksum, entry_keys, part_keys
 
 Statement = tuple[str, Any]
+EntryData = bytes | Callable[[], bytes]
+"""The content of an entry, or a function that returns it when the entry is committed. To encode all entries of a turn
+one after the other takes half as long as to encode each one between other work."""
 
 _INSERT_ENTRY: Final = "INSERT INTO entries VALUES (?, ?, ?, ?, ?)"
 _PUT_MARK: Final = """
@@ -27,6 +30,7 @@ _GARBAGE: Final = """
 INSERT INTO garbage VALUES (?, ?, ?, ?)
 ON CONFLICT (kind, first) DO UPDATE SET last = excluded.last, is_due = excluded.is_due
 """
+_COMMIT_BYTES: Final = 12 * 1024  # of pages that a commit fills only in part
 _NO_GARBAGE: Final = "DELETE FROM garbage WHERE kind = ? AND first = ?"
 _RAISE_FLOOR: Final = "UPDATE lives SET floor = ?, floor_bytes = ?, crc = ? WHERE id = ?"
 
@@ -70,15 +74,13 @@ def apply_retention(
     reached = {name: max((one for one in snapshots if one.n <= n), key=by_n) for name, n in marks if n >= floor_n}
     first = {BEGINNING} if rule.beginning and floor_n == 0 else set()
     bases = sorted({*first, *snapshots[-rule.snapshots :], *reached.values()}, key=by_n)
-    while bases[0] is not newest and _size(bases, bytes_up_to) > rule.bytes_max:
+    while bases[0] is not newest:
+        if bytes_up_to - bases[0].bytes_up_to + sum(base.size for base in bases) <= rule.bytes_max:
+            break
         bases.pop(0)
     kept = set(bases)
     names = frozenset(name for name, base in reached.items() if base in kept)
     return bases[0], frozenset(one.key for one in kept if one.key), names
-
-
-def _size(bases: Sequence[SnapshotSize], bytes_up_to: int) -> int:
-    return bytes_up_to - bases[0].bytes_up_to + sum(one.size for one in bases)
 
 
 @dataclass(slots=True, eq=False)
@@ -117,17 +119,21 @@ class Keys:
 
 class Writer:
     """The `lives` of a store, and the statements of its next commit. `on_pending` is called by the first statement
-    after a `take`, so that writers need not request commits."""
+    after a `take`, so that writers need not request commits. `bytes` counts about how much the commits write."""
 
     def __init__(self, lives: Iterable[Life], keys: Keys, retention: Retention) -> None:
         self.on_pending: Callable[[], object] = lambda: None
         self.lives = {life.sandbox: life for life in lives}
         self.keys = keys
+        self.bytes = 0
         self._retention = retention
         self._pending: list[Statement] = []
+        self._entries: list[tuple[Life, int, int, EntryData]] = []  # after the pending statements
 
     def take(self) -> list[Statement]:
         """Return the pending statements, which the caller commits."""
+        self._write_entries()
+        self.bytes += _COMMIT_BYTES
         taken, self._pending = self._pending, []
         return taken
 
@@ -146,7 +152,7 @@ class Writer:
     def begin_life(self, sandbox: str, head: bytes) -> Life:
         """Begin a life that is invisible until `keep_life`."""
         life = Life(self.keys.next_life(), sandbox, head)
-        self._write(_GARBAGE, "entries", *entry_keys(life.key), False)
+        self.write(_GARBAGE, ("entries", *entry_keys(life.key), False))
         return life
 
     def keep_life(self, life: Life) -> None:
@@ -155,40 +161,46 @@ class Writer:
         crc = checksum(*row, life.head)
         if life.sandbox in self.lives:
             self.forget(life.sandbox)
-        self._write("INSERT INTO lives VALUES (?, ?, ?, ?, ?, ?)", life.key, *row, crc, life.head)
-        self._write(_NO_GARBAGE, "entries", entry_keys(life.key)[0])
+        self.write("INSERT INTO lives VALUES (?, ?, ?, ?, ?, ?)", (life.key, *row, crc, life.head))
+        self.write(_NO_GARBAGE, ("entries", entry_keys(life.key)[0]))
         self.lives[life.sandbox] = life
 
     def forget(self, sandbox: str) -> None:
         """Remove a sandbox. Raises `NoSandbox`."""
         life = self.life_of(sandbox)
         del self.lives[sandbox]
-        self._write("DELETE FROM lives WHERE id = ?", life.key)
-        self._write("DELETE FROM marks WHERE life = ?", life.key)
+        self.write("DELETE FROM lives WHERE id = ?", (life.key,))
+        self.write("DELETE FROM marks WHERE life = ?", (life.key,))
         self._drop_snapshots(life, life.snapshots)
         self.abandon_life(life)
 
     def abandon_life(self, life: Life) -> None:
         """Remove a life that was never visible."""
         self._close_snapshot(life)
-        self._write(_GARBAGE, "entries", *entry_keys(life.key), True)
+        self.write(_GARBAGE, ("entries", *entry_keys(life.key), True))
 
-    def append(self, sandbox: str, at_us: int, data: bytes) -> int:
-        """Add an entry after the last one. Returns its number. Raises `NoSandbox`."""
-        return self.append_to(self.life_of(sandbox), at_us, data)
-
-    def append_to(self, life: Life, at_us: int, data: bytes) -> int:
-        """Add an entry to a life."""
+    def append(self, life: Life, at_us: int, data: EntryData) -> int:
+        """Add an entry to a life. Returns its number."""
         life.n = n = life.n + 1
-        life.bytes_up_to = total = life.bytes_up_to + len(data)
-        self._write(_INSERT_ENTRY, life.key << LIFE_SHIFT | n, at_us, total, checksum(n, at_us, total, data), data)
+        self._entries.append((life, n, at_us, data))
+        if len(self._entries) == 1 and not self._pending:
+            self.on_pending()
         return n
+
+    def _write_entries(self) -> None:
+        contents = [data if isinstance(data, bytes) else data() for *_, data in self._entries]
+        entries, self._entries = self._entries, []
+        for (life, n, at_us, _), data in zip(entries, contents, strict=True):
+            self.bytes += len(data)
+            life.bytes_up_to = total = life.bytes_up_to + len(data)
+            row = life.key << LIFE_SHIFT | n, at_us, total, checksum(n, at_us, total, data), data
+            self._pending.append((_INSERT_ENTRY, row))
 
     def cut(self, sandbox: str, n: int, bytes_up_to: int) -> None:
         """Cut a sandbox after entry `n`, where its entries had `bytes_up_to` bytes (see `Reader.place`): later entries,
         snapshots and marks are removed. Raises `NoSandbox`."""
         life = self.life_of(sandbox)
-        self._write("DELETE FROM entries WHERE id BETWEEN ? AND ?", *entry_keys(life.key, n + 1))
+        self.write("DELETE FROM entries WHERE id BETWEEN ? AND ?", entry_keys(life.key, n + 1))
         for name in [name for name, place in life.marks.items() if place > n]:
             self.drop_mark(sandbox, name)
         self._close_snapshot(life)
@@ -198,31 +210,22 @@ class Writer:
     def put_mark(self, life: Life, name: str, n: int, note: bytes = b"") -> None:
         """Mark the moment after entry `n`; `note` is the caller's. Raises `ValueError` for a name that is not valid
         text."""
-        self._write(_PUT_MARK, life.key, name, n, checksum(name, n, note), note)
+        self.write(_PUT_MARK, (life.key, name, n, checksum(name, n, note), note))
         life.marks[name] = n
 
     def drop_mark(self, sandbox: str, name: str) -> None:
         """Delete a mark, if it exists. Raises `NoSandbox`."""
         life = self.life_of(sandbox)
         life.marks.pop(name, None)
-        self._write("DELETE FROM marks WHERE life = ? AND name = ?", life.key, name)
+        self.write("DELETE FROM marks WHERE life = ? AND name = ?", (life.key, name))
 
     def begin_snapshot(self, sandbox: str) -> "SnapshotWriter":
         """Begin a snapshot after the last entry, discarding an unfinished snapshot. Raises `NoSandbox`."""
         life = self.life_of(sandbox)
         self._close_snapshot(life)
         life.open_snapshot = self.keys.next_snapshot()
-        self._write(_GARBAGE, "parts", *part_keys(life.open_snapshot), False)
+        self.write(_GARBAGE, ("parts", *part_keys(life.open_snapshot), False))
         return SnapshotWriter(self, life)
-
-    def complete(self, life: Life, snapshot: SnapshotSize) -> None:
-        """Make a snapshot valid from the next commit on, and apply the retention rule."""
-        key, *row = snapshot
-        self._write("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?)", key, life.key, *row, checksum(*row))
-        self._write(_NO_GARBAGE, "parts", part_keys(snapshot.key)[0])
-        life.open_snapshot = 0
-        life.snapshots.append(snapshot)
-        self.retain(life)
 
     def retain(self, life: Life) -> None:
         """Apply the retention rule to a life."""
@@ -237,32 +240,27 @@ class Writer:
         if base.n > life.floor:
             life.floor, life.floor_bytes = base.n, base.bytes_up_to
             floor = life.floor, life.floor_bytes
-            self._write(_RAISE_FLOOR, *floor, checksum(life.sandbox, *floor, life.head), life.key)
-            self._write(_GARBAGE, "entries", *entry_keys(life.key, last=life.floor), True)
+            self.write(_RAISE_FLOOR, (*floor, checksum(life.sandbox, *floor, life.head), life.key))
+            self.write(_GARBAGE, ("entries", *entry_keys(life.key, last=life.floor), True))
 
-    def write(self, statements: Iterable[Statement]) -> None:
-        """Add statements from another module."""
-        for statement in statements:
-            self._add(statement)
+    def write(self, statement: str, values: Any) -> None:
+        """Add a statement after everything that was written."""
+        self._write_entries()
+        self._pending.append((statement, values))
+        self.bytes += sum(len(value) for value in values if isinstance(value, bytes))
+        if len(self._pending) == 1:
+            self.on_pending()
 
     def _close_snapshot(self, life: Life) -> None:
         if life.open_snapshot:
-            self._write(_GARBAGE, "parts", *part_keys(life.open_snapshot), True)
+            self.write(_GARBAGE, ("parts", *part_keys(life.open_snapshot), True))
             life.open_snapshot = 0
 
     def _drop_snapshots(self, life: Life, snapshots: list[SnapshotSize]) -> None:
         for snapshot in snapshots:
-            self._write("DELETE FROM snapshots WHERE id = ?", snapshot.key)
-            self._write(_GARBAGE, "parts", *part_keys(snapshot.key), True)
+            self.write("DELETE FROM snapshots WHERE id = ?", (snapshot.key,))
+            self.write(_GARBAGE, ("parts", *part_keys(snapshot.key), True))
         life.snapshots = [one for one in life.snapshots if one not in snapshots]
-
-    def _write(self, statement: str, *values: object) -> None:
-        self._add((statement, values))
-
-    def _add(self, statement: Statement) -> None:
-        self._pending.append(statement)
-        if len(self._pending) == 1:
-            self.on_pending()
 
 
 class SnapshotWriter:
@@ -283,15 +281,20 @@ class SnapshotWriter:
             self._count += 1
             self._size += len(data)
             row = part_keys(self._key)[0] + self._count, name, checksum(name, data), data
-            self._writer.write([("INSERT INTO parts VALUES (?, ?, ?, ?)", row)])
+            self._writer.write("INSERT INTO parts VALUES (?, ?, ?, ?)", row)
 
     def complete(self) -> bool:
         """Complete the snapshot with the parts added so far, and apply the retention rule. Return False when the life
         has ended."""
         if not self._is_open():
             return False
-        snapshot = SnapshotSize(self._key, self._n, self._bytes_up_to, self._size, self._count)
-        self._writer.complete(self._life, snapshot)
+        row = self._n, self._bytes_up_to, self._size, self._count
+        values = self._key, self._life.key, *row, checksum(*row)
+        self._writer.write("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+        self._writer.write(_NO_GARBAGE, ("parts", part_keys(self._key)[0]))
+        self._life.open_snapshot = 0
+        self._life.snapshots.append(SnapshotSize(self._key, *row))
+        self._writer.retain(self._life)
         return True
 
     def _is_open(self) -> bool:

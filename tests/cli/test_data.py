@@ -21,7 +21,7 @@ from simulator.persistence.schema import DATABASE
 from simulator.persistence.store import Store
 from tests.support.client import Client, running
 from tests.support.runner import invoke, refusal
-from tests.support.stores import change_entries, put_head, put_mark
+from tests.support.stores import append, change_entries, put_head, put_mark
 
 
 def kept(folder: Path) -> DataFolder:
@@ -280,9 +280,9 @@ HOSTILE: list[Callable[[Store], object]] = [
     head(sandbox="other"),
     head(clock={"mode": "bogus", "rate": 1}),
     head(scenario={"payments": 7}),
-    lambda store: store.writer.append("shop", 0, b"junk"),
-    lambda store: store.writer.append("shop", 1 << 62, b'{"entry":"inbox_cleared","name":"x"}'),
-    lambda store: store.writer.append("shop", -(1 << 62), b'{"entry":"answered","request":7}'),
+    lambda store: append(store.writer, "shop", 0, b"junk"),
+    lambda store: append(store.writer, "shop", 1 << 62, b'{"entry":"inbox_cleared","name":"x"}'),
+    lambda store: append(store.writer, "shop", -(1 << 62), b'{"entry":"answered","request":7}'),
     with_a_junk_mark,
 ]  # fmt: skip
 

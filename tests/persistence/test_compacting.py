@@ -12,7 +12,7 @@ from simulator.persistence.maintenance import check, compact
 from simulator.persistence.schema import DATABASE
 from simulator.persistence.store import Store
 from simulator.persistence.writer import Retention
-from tests.support.stores import VERSION, fill, filled, held
+from tests.support.stores import VERSION, append, fill, filled, held
 
 ROOT = Path(__file__).parents[2]
 COMPACTS = f"""
@@ -62,7 +62,7 @@ def test_a_compacted_folder_can_be_compacted_and_resumed(tmp_path: Path) -> None
     assert compact(tmp_path, version=VERSION) == f"compacted: {size} bytes before, {size} after"
     with Store(tmp_path, version=VERSION) as store:
         store.compact()
-        assert store.writer.append("shop", 0, b"next") == 21
+        assert append(store.writer, "shop", 0, b"next") == 21
         store.commit()
         assert [entry.data for entry in store.reader.entries("shop", 21)] == [b"next"]
 

@@ -155,7 +155,7 @@ CHANGES: dict[str, tuple[str, Callable[[Client], Awaitable[object]]]] = {
     "deleted": ("forget", lambda client: client.asim("DELETE", "/sandboxes/first")),
     "marked": ("put_mark", lambda client: client.asim("POST", "/sandboxes/first/marks", {"name": "new"})),
     "unmarked": ("drop_mark", lambda client: client.asim("DELETE", "/sandboxes/first/marks/late")),
-    "moved on": ("append_to", lambda client: client.asim("POST", "/sandboxes/first/clock/advance", {"seconds": 9})),
+    "moved on": ("append", lambda client: client.asim("POST", "/sandboxes/first/clock/advance", {"seconds": 9})),
 }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from simulator.persistence.errors import Damaged, StoreError, Unusable
 from simulator.persistence.maintenance import back_up, check
 from simulator.persistence.schema import DATABASE
 from simulator.persistence.store import Durability, Store
-from tests.support.stores import LOG, VERSION, as_killed, fill, filled, held
+from tests.support.stores import LOG, VERSION, append, as_killed, fill, filled, held
 
 ROOT = Path(__file__).parents[2]
 HOLDS = f"""
@@ -220,7 +220,7 @@ def test_sqlite_reads_a_damaged_log_up_to_the_damage(
         states = [held(store)]
         store.writer.new_life("shop", b"head")
         for number in range(1, 10):
-            store.writer.append("shop", number, b"entry")
+            append(store.writer, "shop", number, b"entry")
             store.commit()
             states.append(held(store))
         copy = as_killed(tmp_path / "a", tmp_path / "b")

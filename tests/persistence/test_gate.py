@@ -13,6 +13,7 @@ from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.store import Store
 from simulator.server.answer_writer import REFUSAL, GatedTransport
 from tests.support.late_stores import LateStore
+from tests.support.stores import append
 
 
 class Written:
@@ -175,8 +176,34 @@ def test_a_real_store_has_what_was_written_when_the_gate_opens(tmp_path: Path) -
     with Store(tmp_path / "data", version="1") as store:
         gate = Gate(store, lambda error: None)
         store.writer.new_life("one", b"head")
-        store.writer.append("one", 0, b"entry")
+        append(store.writer, "one", 0, b"entry")
         assert gate.is_open(lambda: None)
+        assert [one.data for one in store.reader.entries("one")] == [b"entry"]
+
+
+def test_an_entry_that_cannot_be_encoded_closes_the_gate_and_stays_off_the_disk(tmp_path: Path) -> None:
+    def encoded() -> bytes:
+        raise ValueError("no JSON")
+
+    async def main() -> None:
+        gate.start()
+        life = store.writer.new_life("one", b"head")
+        append(store.writer, "one", 0, b"entry")
+        assert gate.is_open(lambda: None)
+        store.writer.append(life, 0, encoded)
+        with pytest.raises(ValueError, match="no JSON"):
+            store.writer.begin_snapshot("one")
+        assert not gate.is_open(lambda: pytest.fail("it must not leave"))
+        append(store.writer, "one", 0, b"later")
+        gate.close()
+
+    failures: list[StoreError] = []
+    with Store(tmp_path / "data", version="1") as store:
+        gate = Gate(store, failures.append)
+        asyncio.run(main())
+        assert [str(error) for error in failures] == [
+            f"{store.place}: what happened cannot be kept (ValueError: no JSON)"
+        ]
         assert [one.data for one in store.reader.entries("one")] == [b"entry"]
 
 

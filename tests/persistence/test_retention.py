@@ -8,7 +8,7 @@ from simulator.persistence.errors import NoSandbox
 from simulator.persistence.maintenance import check
 from simulator.persistence.store import Store
 from simulator.persistence.writer import Retention, SnapshotSize, apply_retention
-from tests.support.stores import VERSION, held, put_mark, rows
+from tests.support.stores import VERSION, append, held, put_mark, rows
 
 # Snapshots after entries 10, 20, 30, 40 and 50, of 100 bytes each, with entries of 10 bytes; 55 entries in all.
 SNAPSHOTS = [SnapshotSize(key, key * 10, key * 100, 100) for key in (1, 2, 3, 4, 5)]
@@ -50,7 +50,7 @@ def test_a_store_follows_the_rule_and_removes_the_rest_little_by_little(tmp_path
         writing = store.writer
         writing.new_life("shop", b"")
         for n in range(1, 1001):
-            writing.append("shop", n, b"x" * 100)
+            append(writing, "shop", n, b"x" * 100)
         store.commit()
         for name, n in (("early", 10), ("late", 995)):
             put_mark(store, "shop", name, n)
@@ -61,7 +61,7 @@ def test_a_store_follows_the_rule_and_removes_the_rest_little_by_little(tmp_path
             writing.drop_mark("shop", "early")
             writing.drop_mark("shop", "late")
             store.commit()
-            writing.append("shop", at, b"")
+            append(writing, "shop", at, b"")
         assert not store.is_swept
         found = store.reader.life("shop")
         assert (found.floor, found.n) == (1001, 1001)
@@ -80,7 +80,7 @@ def test_a_process_finishes_the_removals_of_an_earlier_process(tmp_path: Path) -
     with Store(tmp_path, version=VERSION) as store:
         store.writer.new_life("shop", b"")
         for n in range(500):
-            store.writer.append("shop", n, b"x" * 100)
+            append(store.writer, "shop", n, b"x" * 100)
         snapshot = store.writer.begin_snapshot("shop")
         for n in range(200):
             snapshot.put(str(n), b"%d" % n)

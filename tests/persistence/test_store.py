@@ -10,7 +10,7 @@ from simulator.persistence.errors import StoreError, Unusable, WriteFailed
 from simulator.persistence.maintenance import back_up
 from simulator.persistence.store import Durability, Store
 from simulator.persistence.writer import Retention
-from tests.support.stores import LOG, VERSION, as_killed, fill, held
+from tests.support.stores import LOG, VERSION, append, as_killed, fill, held
 
 WAIT_S = 60.0
 
@@ -33,7 +33,7 @@ def test_every_answered_request_survives_a_kill(tmp_path: Path, durability: Dura
     with opened(tmp_path / "a", durability) as store:
         fill(store, "shop")
         wanted = held(store)
-        store.writer.append("shop", 0, b"not committed")
+        append(store.writer, "shop", 0, b"not committed")
         copy = as_killed(tmp_path / "a", tmp_path / "b")
     with opened(copy, durability) as store:
         assert held(store) == wanted
@@ -55,7 +55,7 @@ def test_under_power_what_is_asked_for_during_a_commit_goes_together_in_order(tm
         store.request_commit(hold)
         assert is_held.wait(WAIT_S), "else the first of the others may go together with it"
         for number in range(1, 101):
-            store.writer.append("shop", number, b"")
+            append(store.writer, "shop", number, b"")
 
             def done(error: StoreError | None, number: int = number) -> None:
                 assert error is None
@@ -103,7 +103,7 @@ def test_the_log_begins_again_however_fast_it_grows(tmp_path: Path, durability: 
     with opened(tmp_path, durability, log_bytes=400_000) as store:
         store.writer.new_life("shop", b"")
         for number in range(1, 401):
-            store.writer.append("shop", number, bytes(40_000))
+            append(store.writer, "shop", number, bytes(40_000))
             store.commit()
             sizes.append((tmp_path / LOG).stat().st_size)
         assert any(later < earlier for earlier, later in pairwise(sizes))
@@ -116,7 +116,7 @@ def test_queries_during_a_merge_of_the_log_are_answered_in_order(tmp_path: Path)
     with opened(tmp_path, log_bytes=20_000) as store:
         store.writer.new_life("shop", b"")
         for number in range(1, 2001):
-            store.writer.append("shop", number, bytes(3_000))
+            append(store.writer, "shop", number, bytes(3_000))
 
             def done(error: StoreError | None, number: int = number) -> None:
                 assert error is None

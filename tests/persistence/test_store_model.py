@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from simulator.persistence.maintenance import check
 from simulator.persistence.store import Store
 from simulator.persistence.writer import Retention, SnapshotWriter
-from tests.support.stores import LOG, VERSION, as_killed, held, put_mark
+from tests.support.stores import LOG, VERSION, append, as_killed, held, put_mark
 from tests.support.tiers import examples
 
 pytestmark = pytest.mark.slow
@@ -144,7 +144,7 @@ class Machine(RuleBasedStateMachine):
     def _append(self, sandbox: str, content: bytes) -> None:
         entries = self.wanted[sandbox]["entries"]
         n = len(entries) + 1
-        assert self.store.writer.append(sandbox, 5 * n, content) == n
+        assert append(self.store.writer, sandbox, 5 * n, content) == n
         entries.append((n, 5 * n, content))
 
     def _commit(self) -> None:

@@ -12,7 +12,7 @@ from simulator.persistence.errors import StoreError, WriteFailed
 from simulator.persistence.maintenance import check
 from simulator.persistence.schema import DATABASE
 from simulator.persistence.store import Durability, Store
-from tests.support.stores import VERSION, as_killed, filled, held
+from tests.support.stores import VERSION, append, as_killed, filled, held
 
 pytestmark = pytest.mark.slow
 
@@ -23,6 +23,7 @@ FILLS = f"""
 import resource, signal, sys
 from simulator.persistence.errors import WriteFailed
 from simulator.persistence.store import Store
+from tests.support.stores import append
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = Store(sys.argv[1], sys.argv[2], version="{VERSION}", log_bytes=int(sys.argv[3]))
 store.writer.new_life("shop", b"")
@@ -31,7 +32,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, resource.RLIM_INFINITY))
 errors = []
 for number in range(1, 200):
     for _ in range(3):
-        store.writer.append("shop", number, bytes(2_000))
+        append(store.writer, "shop", number, bytes(2_000))
     store.writer.put_mark(store.writer.life_of("shop"), str(number), 3 * number)
     try:
         store.commit()
@@ -52,12 +53,13 @@ else:
 WRITES = f"""
 import sys
 from simulator.persistence.store import Store
+from tests.support.stores import append
 store = Store(sys.argv[1], sys.argv[2], version="{VERSION}", log_bytes=100_000)
 if not store.writer.lives:
     store.writer.new_life("shop", b"")
 while True:
     for _ in range(5):
-        n = store.writer.append("shop", 0, b"entry" * 60)
+        n = append(store.writer, "shop", 0, b"entry" * 60)
         store.writer.put_mark(store.writer.life_of("shop"), str(n % 5), n)
     if n % 200 == 0:
         snapshot = store.writer.begin_snapshot("shop")
@@ -87,7 +89,7 @@ def test_a_full_disk_ends_all_commits_and_loses_nothing_that_was_answered(
         found = held(store)["shop"]
         assert len(found["entries"]) == int(answered[-1])
         assert found["marks"] == {str(n // 3): n for n in map(int, answered)}
-        store.writer.append("shop", 0, b"goes on")
+        append(store.writer, "shop", 0, b"goes on")
         store.commit()
 
 
@@ -95,6 +97,7 @@ STARTS = f"""
 import resource, signal, sys
 from simulator.persistence.errors import Unusable
 from simulator.persistence.store import Store
+from tests.support.stores import append
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
 try:
@@ -125,7 +128,7 @@ def test_files_that_are_removed_end_all_commits(tmp_path: Path) -> None:
         path.unlink()
     answers: list[StoreError | None] = []
     for _ in range(2):
-        store.writer.append("shop", 0, b"")
+        append(store.writer, "shop", 0, b"")
         store.request_commit(answers.append)
     assert [str(answer) for answer in answers] == [
         f"{store.folder}: its files were removed while in use: start again"
@@ -141,8 +144,8 @@ def test_an_internal_error_leaves_no_half_commit_either(tmp_path: Path) -> None:
     with Store(tmp_path, version=VERSION) as store:
         store.writer.new_life("shop", b"")
         store.commit()
-        store.writer.append("shop", 0, b"whole")
-        store.writer.append("shop", 1 << 64, b"no time of SQLite")
+        append(store.writer, "shop", 0, b"whole")
+        append(store.writer, "shop", 1 << 64, b"no time of SQLite")
         with pytest.raises(WriteFailed, match="cannot be written"):
             store.commit()
         assert held(store)["shop"]["entries"] == []
@@ -156,7 +159,7 @@ def test_an_interrupt_in_a_commit_leaves_no_half_commit_and_blocks_no_caller(
     store = Store(tmp_path, version=VERSION)
     store.writer.new_life("shop", b"")
     store.commit()
-    store.writer.append("shop", 0, b"whole")
+    append(store.writer, "shop", 0, b"whole")
 
     def interrupted() -> NoReturn:
         raise KeyboardInterrupt

@@ -9,7 +9,7 @@ from simulator.persistence.errors import NoSandbox
 from simulator.persistence.maintenance import check
 from simulator.persistence.store import Store
 from simulator.persistence.writer import Writer
-from tests.support.stores import VERSION, fill, held, held_of, put_mark
+from tests.support.stores import VERSION, append, fill, held, held_of, put_mark
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def closed(store: Store) -> object:
 def test_each_life_begins_empty(store: Store) -> None:
     fill(store, "shop")
     store.writer.new_life("shop", b"again")
-    assert store.writer.append("shop", 7, b"first") == 1
+    assert append(store.writer, "shop", 7, b"first") == 1
     store.commit()
     assert held(store) == {
         "shop": {
@@ -35,10 +35,35 @@ def test_each_life_begins_empty(store: Store) -> None:
     }  # fmt: skip
 
 
+def test_entries_are_encoded_at_the_commit_in_the_order_of_all_writes(store: Store) -> None:
+    life = store.writer.new_life("shop", b"head")
+    store.commit()
+    encoded: list[int] = []
+
+    def entry(number: int) -> Callable[[], bytes]:
+        return lambda: encoded.append(number) or b"entry %d" % number  # type: ignore[func-returns-value]
+
+    assert [store.writer.append(life, number, entry(number)) for number in (1, 2)] == [1, 2]
+    assert encoded == []
+    snapshot = store.writer.begin_snapshot("shop")
+    assert (encoded, life.bytes_up_to) == ([1, 2], 14)
+    snapshot.complete()
+    store.writer.append(life, 3, entry(3))
+    append(store.writer, "shop", 4, b"entry 4")
+    store.writer.cut("shop", 3, 21)
+    store.writer.append(life, 5, entry(5))
+    store.commit()
+    found = held_of(store, "shop")
+    assert found["entries"] == [(1, 1, b"entry 1"), (2, 2, b"entry 2"), (3, 3, b"entry 3"), (4, 5, b"entry 5")]
+    assert encoded == [1, 2, 3, 5]
+    assert life.bytes_up_to == 28
+    assert check(store.folder).problems == []
+
+
 def test_a_sandbox_can_leave_and_return_in_a_commit(store: Store) -> None:
     for _ in range(3):
         store.writer.new_life("shop", b"head")
-        store.writer.append("shop", 1, b"gone")
+        append(store.writer, "shop", 1, b"gone")
         put_mark(store, "shop", "gone")
         store.writer.begin_snapshot("shop").complete()
         store.writer.forget("shop")
@@ -87,7 +112,7 @@ def test_a_snapshot_exists_when_it_is_complete(store: Store) -> None:
 @pytest.mark.parametrize(
     "use",
     [
-        lambda store: store.writer.append("none", 0, b""),
+        lambda store: append(store.writer, "none", 0, b""),
         lambda store: store.writer.drop_mark("none", "here"),
         lambda store: store.writer.forget("none"),
         lambda store: store.writer.begin_snapshot("none"),
@@ -120,7 +145,7 @@ def test_a_name_that_is_no_text_is_refused_at_once(store: Store, use: Callable[[
 def test_entries_are_read_in_slices_from_anywhere(store: Store) -> None:
     store.writer.new_life("shop", b"")
     for number in range(1, 1401):
-        store.writer.append("shop", number, b"z" * (9 if number % 300 else 3_000_000))
+        append(store.writer, "shop", number, b"z" * (9 if number % 300 else 3_000_000))
     store.commit()
     for begin in (1, 2, 512, 513, 1400, 1401):
         assert [entry.n for entry in store.reader.entries("shop", begin)] == list(range(begin, 1401))
@@ -131,7 +156,7 @@ def test_a_cut_takes_away_what_came_later_and_leaves_the_rest(tmp_path: Path) ->
         writing = store.writer
         writing.new_life("shop", b"")
         for n in (1, 2, 3, 4, 5):
-            writing.append("shop", n, b"-apart" if n == 3 else b"entry")
+            append(writing, "shop", n, b"-apart" if n == 3 else b"entry")
             put_mark(store, "shop", f"mark {n}", note=b"%d" % n)
             snapshot = writing.begin_snapshot("shop")
             snapshot.put("all", b"the same")
@@ -143,7 +168,7 @@ def test_a_cut_takes_away_what_came_later_and_leaves_the_rest(tmp_path: Path) ->
         writing.begin_snapshot("shop").put("half", b"")
         store.commit()
         writing.cut("shop", *store.reader.place("shop", 2, b"-"))
-        assert writing.append("shop", 9, b"other") == 4
+        assert append(writing, "shop", 9, b"other") == 4
         store.commit()
         assert [(one.n, one.data) for one in store.reader.entries("shop")] == [
             (1, b"entry"), (2, b"entry"), (3, b"-apart"), (4, b"other")
@@ -164,14 +189,14 @@ def test_a_place_lists_no_entry_that_is_committed_during_the_search(
     with Store(tmp_path / "data", version="1") as store:
         store.writer.new_life("shop", b"head")
         for text in (b"a", b"b", b"-b"):
-            store.writer.append("shop", 0, text)
+            append(store.writer, "shop", 0, text)
         store.commit()
         reading, asked = store.reader, store.reader.rows
 
         def beside(statement: str, *values: object) -> object:
             found = asked(statement, *values)
             if "OFFSET" in statement:
-                store.writer.append("shop", 0, b"c")
+                append(store.writer, "shop", 0, b"c")
                 store.commit()
             return found
 

@@ -13,6 +13,7 @@ from simulator.postgres.leases import LeaseKeeper, Leases
 from simulator.postgres.migration import prepare_database
 from simulator.postgres.postgres_store import PostgresStore
 from tests.support.postgres import rows_of
+from tests.support.stores import append
 
 pytestmark = [pytest.mark.needs("initdb"), pytest.mark.slow]
 LEASE_S = 60.0
@@ -57,7 +58,7 @@ def test_what_is_committed_is_read_as_from_a_folder(one: Server) -> None:
     writer, reader = one.store.writer, one.store.reader
     writer.new_life("shop", b"head")
     for number in range(1, 1_200):
-        writer.append("shop", number, b"entry %d" % number)
+        append(writer, "shop", number, b"entry %d" % number)
     life = writer.life_of("shop")
     writer.put_mark(life, "before", 3, b"note")
     snapshot = writer.begin_snapshot("shop")
@@ -75,10 +76,10 @@ def test_what_is_committed_is_read_as_from_a_folder(one: Server) -> None:
 def test_a_commit_whose_answer_was_lost_is_made_once(one: Server, database: str) -> None:
     one.claim("shop")
     one.store.writer.new_life("shop", b"head")
-    one.store.writer.append("shop", 1, b"first")
+    append(one.store.writer, "shop", 1, b"first")
     assert one.commit() is None
     one.store._serial -= 1  # as if its answer had not arrived, so that it is sent again
-    one.store.writer.append("shop", 2, b"again")
+    append(one.store.writer, "shop", 2, b"again")
     assert one.commit() is None
     assert rows_of(database, "SELECT count(*) FROM entries") == [(1,)]
 
@@ -90,7 +91,7 @@ def test_a_fenced_server_commits_nothing_until_it_begins_again(one: Server, othe
     assert other.claim("shop") == one.id
     one.leases.end(one.id)
     assert other.claim("shop") == other.id
-    one.store.writer.append("shop", 1, b"late")
+    append(one.store.writer, "shop", 1, b"late")
     assert isinstance(one.commit(), LeaseLost)
     with pytest.raises(LeaseLost):
         one.claim("another")
@@ -117,7 +118,7 @@ def test_a_commit_that_stops_half_way_holds_nobody_up_after_the_lease(
     session.send_flush_request()
     assert [session.get_result() is None for _ in range(3)] == [False, True, False], "both were executed"
     assert other.claim("shop") == other.id
-    one.store.writer.append("shop", 1, b"late")
+    append(one.store.writer, "shop", 1, b"late")
     assert isinstance(one.commit(), LeaseLost)
     assert (one.store.outages, one.store.down_since) == (1, None), "PostgreSQL answered again, and refused"
 

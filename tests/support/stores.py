@@ -7,6 +7,7 @@ from typing import Any
 
 from simulator.persistence.schema import DATABASE, ENTRY_SUM, connect
 from simulator.persistence.store import Store
+from simulator.persistence.writer import Writer
 
 VERSION = "1.2.3"
 LOG = f"{DATABASE}-wal"
@@ -51,7 +52,7 @@ def fill(store: Store, sandbox: str, entries: int = 20) -> None:
     writing = store.writer
     writing.new_life(sandbox, b"head of " + sandbox.encode())
     for number in range(1, entries + 1):
-        writing.append(sandbox, 1_000 * number, f"entry {number} of {sandbox}".encode() * 9)
+        append(writing, sandbox, 1_000 * number, f"entry {number} of {sandbox}".encode() * 9)
         if number % 8 == 0:
             put_mark(store, sandbox, f"mark {number}")
             snapshot = writing.begin_snapshot(sandbox)
@@ -59,6 +60,11 @@ def fill(store: Store, sandbox: str, entries: int = 20) -> None:
             snapshot.put("wallets", f"as of {number}".encode() * 99)
             snapshot.complete()
         store.commit()
+
+
+def append(writer: Writer, sandbox: str, at_us: int, data: bytes) -> int:
+    """Add an entry to a sandbox. Returns its number."""
+    return writer.append(writer.life_of(sandbox), at_us, data)
 
 
 def put_mark(store: Store, sandbox: str, name: str, n: int | None = None, note: bytes = b"") -> None:
@@ -75,7 +81,7 @@ def rows(store: Store, statement: str) -> list[Any]:
 def put_head(store: Store, sandbox: str, head: bytes) -> None:
     """Give a sandbox another head."""
     statement = "UPDATE lives SET head = ?1, crc = checksum(sandbox, floor, floor_bytes, ?1) WHERE sandbox = ?2"
-    store.writer.write([(statement, (head, sandbox))])
+    store.writer.write(statement, (head, sandbox))
 
 
 def change_entries(folder: Path, before: bytes, after: bytes) -> int:

@@ -8,7 +8,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable
 from decimal import Decimal
 from functools import reduce
-from operator import or_
+from operator import attrgetter, or_
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import msgspec
@@ -49,7 +49,7 @@ Pairs = tuple[tuple[str, str], ...]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
 
-class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     """The answer to a request, with its record in the journal; `duration_us` was measured and is not compared."""
 
     n: Count
@@ -61,7 +61,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     selected_rule: Spelled = ""
     rule: Spelled = ""
     fault: Spelled = ""
-    error: str = ""
+    error: Spelled = ""
     diagnosis: Spelled = ""
     told: Spelled = ""
     trxid: Spelled = ""
@@ -151,7 +151,8 @@ else:
     _AnyLine = reduce(or_, Line.__subclasses__())
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number", enc_hook=plain)
 _LINE: Final = msgspec.json.Decoder(_AnyLine, float_hook=Decimal)
-_TEXTS: Final = ("reseller", "selected_rule", "rule", "fault", "diagnosis", "told", "trxid", "refid")
+_TEXTS: Final = ("reseller", "selected_rule", "rule", "fault", "error", "diagnosis", "told", "trxid", "refid")
+_texts: Final = attrgetter(*_TEXTS)
 
 
 def entry_from(number: int, line: bytes, began: Began, called: int | None = None) -> Entry | Answered:
@@ -277,17 +278,12 @@ _LINES: Final[dict[type, Callable[[Any, Numbers], Line]]] = {
 
 
 def _answer(exchange: Exchange) -> Answer:
-    return Answer(
-        n=exchange.n,
-        status=exchange.status,
-        headers=_pairs(exchange.own_headers),
-        body=_spelled(exchange.content),
-        ending=exchange.ending,
-        error=exchange.error,
-        owner=exchange.owner,
-        duration_us=exchange.duration_us,
-        **{name: _spelled_text(getattr(exchange, name)) for name in _TEXTS},
-    )
+    headers = _pairs(exchange.own_headers) if exchange.own_headers else ()
+    body, texts = _spelled(exchange.content), _texts(exchange)
+    if not "".join(texts).isascii():
+        texts = tuple(map(_spelled_text, texts))
+    others = headers, body, exchange.ending, *texts, exchange.owner, exchange.duration_us
+    return Answer(exchange.n, exchange.status, *others)
 
 
 def _exchange(line: RequestLine) -> Exchange:
@@ -312,7 +308,7 @@ def _exchange(line: RequestLine) -> Exchange:
 
 
 def _put_answer(exchange: Exchange, answer: Answer) -> None:
-    for name in ("n", "status", "ending", "error", "owner", "duration_us"):
+    for name in ("n", "status", "ending", "owner", "duration_us"):
         setattr(exchange, name, getattr(answer, name))
     exchange.own_headers, exchange.content = _headers(answer.headers), _bytes(answer.body)
     for name in _TEXTS:
