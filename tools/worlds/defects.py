@@ -156,8 +156,8 @@ DEFECTS = (
     Defect("a deposit is lost when the same was deposited before", f"{HANDLERS}.reseller_changes:credit",
            "entry = reseller.wallet", "same = [one for one in reseller.wallet.entries if one.amount == amount]\n"
            "    entry = same[0] if same else reseller.wallet"),
-    Defect("an allowlist that changes while the body comes is not looked at", "api.authentication:identify",
-           "settings.ip_allowlist and (", "settings.ip_allowlist and not call.has_body and (", seed=3),
+    Defect("an allowlist that changes while the body comes is not looked at", "api.authentication:refuse_address",
+           "if named is None or not", "if named is None or call.has_body or not", seed=3),
     Defect("a rule applies once more than it says", "domain.model.rule_book:RuleBook._applies",
            "count.chosen - count.selected >= rule.times", "count.chosen - count.selected > rule.times"),
     Defect("an address is blocked for half of its requests", "domain.model.request_limits:RequestRates.allow",
