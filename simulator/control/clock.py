@@ -200,7 +200,7 @@ def fired_row(one: AgendaResult) -> dict[str, Any]:
         case TimelineStep(transaction, step):
             result = next(result for result in transaction.results if result.status is step.status)
             fields |= {"kind": "status"} | members(transaction, "trxid", "refid")
-            fields |= {"status": STATUS_NAMES[step.status], "status_code": result.code}
+            fields |= {"status": STATUS_NAMES[step.status], "status_code": result.kind.code}
         case Callback() | Delivery() as job:
             tried = one.send.attempt if one.send is not None else None
             ended = tried.result if tried is not None else None
@@ -212,7 +212,7 @@ def fired_row(one: AgendaResult) -> dict[str, Any]:
             fields |= {"kind": "status" if is_refund else "case"} | members(paid, "trxid", "refid")
             fields |= {"case": case.id, "state": case.state.value}
             if is_refund:
-                fields |= {"status": STATUS_NAMES[paid.result.status], "status_code": paid.result.code}
+                fields |= {"status": STATUS_NAMES[paid.result.status], "status_code": paid.result.kind.code}
         case Scheduled() as planned:
             fields |= schedule_fields(planned, one.entry)
             fields |= {"skipped": one.skipped} if one.skipped else {}

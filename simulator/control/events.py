@@ -61,9 +61,9 @@ def event_content(
                 "trxid": paid.trxid,
                 "reseller": paid.reseller,
                 "product": paid.product,
-                "status": STATUS_NAMES[result.status],
-                "status_code": result.code,
-                "cause": result.cause,
+                "status": STATUS_NAMES[result.kind.status],
+                "status_code": result.kind.code,
+                "cause": result.kind.cause,
                 "rule": paid.rule,
             }
             return EventContent(event, "status", result.at, fields)

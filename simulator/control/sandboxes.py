@@ -25,6 +25,7 @@ from simulator.control.http import (
 from simulator.control.tapes import MEDIA_TYPE, begin, fork
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.scenario import Scenario
+from simulator.domain.reports.invariants import violations
 from simulator.runtime.background import in_background, place
 from simulator.runtime.clock import parse_mode
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -222,8 +223,8 @@ async def reset(request: Request, live: LiveSandbox) -> Response:
 
 async def invariants(request: Request, live: LiveSandbox) -> Response:
     """Return the violated invariants of the ledger, as of this request."""
-    violations = await in_slices(live.core.violations_in_slices())
-    return reply({"ok": not violations, "violations": violations})
+    found = await in_slices(violations(live.core.state))
+    return reply({"ok": not found, "violations": found})
 
 
 class OtherList(NamedTuple):

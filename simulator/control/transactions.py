@@ -92,7 +92,7 @@ def _row(one: Transaction) -> dict[str, Any]:
     return {
         **members(one, "trxid", "refid", "reseller", "product", "account", "amount", "cost"),
         "status": STATUS_NAMES[result.status],
-        "status_code": result.code,
+        "status_code": result.kind.code,
         "created": render.moment(one.created),
         "updated": render.moment(result.at),
         "rule": one.rule,
@@ -170,10 +170,12 @@ def _status(result: PaymentResult) -> dict[str, Any]:
     return {
         "at": render.moment(result.at),
         "status": STATUS_NAMES[result.status],
-        "status_code": result.code,
-        **members(result, "cause", "cost", "balance", "remarks", "sn", "pin"),
-        "expiry": f"{result.expiry:%Y%m%d}" if result.expiry else "",
-        **members(result, "note", "voucherlink"),
+        "status_code": result.kind.code,
+        **members(result.kind, "cause", "cost"),
+        **members(result, "balance"),
+        **members(result.texts, "remarks", "sn", "pin"),
+        "expiry": f"{result.texts.expiry:%Y%m%d}" if result.texts.expiry else "",
+        **members(result.texts, "note", "voucherlink"),
     }
 
 

@@ -57,9 +57,6 @@ class AgendaResult(msgspec.Struct, frozen=True):
 
 Item = TypeVar("Item")
 
-DueOrder = tuple[datetime, int]
-"""A time and a ticket, which order the items."""
-
 
 class Due(msgspec.Struct, Generic[Item], frozen=True, gc=False):
     """An item and its time."""
@@ -76,7 +73,7 @@ class Agenda(Generic[Item]):
     """
 
     def __init__(self) -> None:
-        self._heap: list[DueOrder] = []
+        self._heap: list[tuple[datetime, int]] = []
         self.items: dict[int, Due[Item]] = {}
         self.added = 0
 
@@ -110,7 +107,8 @@ class Agenda(Generic[Item]):
         depend on the number of the others. Stop after `places_max` heap entries, including cancelled items. Do not
         change the agenda while iterating."""
         heap = self._heap
-        ahead: list[tuple[DueOrder, int]] = [(first, 0) for first in heap[:1]]  # parents come before children
+        # Parents come before children.
+        ahead: list[tuple[tuple[datetime, int], int]] = [(first, 0) for first in heap[:1]]
         for _ in range(places_max):
             if not ahead:
                 return

@@ -5,7 +5,7 @@ carries a time, which never decreases. Calls never await, so each is atomic; a s
 its start and the sequence of commands.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime
 from itertools import chain
 from typing import Any
@@ -72,11 +72,7 @@ class Sandbox:
 
     def violations(self) -> list[str]:
         """Return the violated invariants of the ledger and the transactions, checking all records."""
-        return list(chain.from_iterable(self.violations_in_slices()))
-
-    def violations_in_slices(self) -> Iterator[list[str]]:
-        """Yield the violated invariants in slices of bounded work; commands may be applied between slices."""
-        return invariants.violations(self.state)
+        return list(chain.from_iterable(invariants.violations(self.state)))
 
 
 # Commands that only pass their values to the model.

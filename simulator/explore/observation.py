@@ -198,13 +198,13 @@ def _steps(transaction: Transaction) -> tuple[SeenStep, ...]:
     made = [
         SeenStep(
             STATUS_NAMES[one.status],
-            one.code,
+            one.kind.code,
             (one.at - transaction.created).total_seconds(),
-            tuple((name, text) for name in _TEXTS if (text := getattr(one, name))),
+            tuple((name, text) for name in _TEXTS if (text := getattr(one.texts, name))),
             one.status in SETTLED,
         )
         for one in transaction.results
-        if one.cause != "void"
+        if one.kind.cause != "void"
     ]
     coming = transaction.steps[len(transaction.results) :]
     made += [

@@ -51,8 +51,8 @@ def of_payment(one: Transaction, results: tuple[PaymentResult, ...]) -> Fields:
         "amount": one.amount,
         "refid": one.refid,
         "extras": one.extras,
-        "status": STATUS_NAMES[results[-1].status],
-        "statusCode": str(results[-1].code),
+        "status": STATUS_NAMES[results[-1].kind.status],
+        "statusCode": str(results[-1].kind.code),
     }
 
 
@@ -63,8 +63,8 @@ def of_callback(one: Callback, state: CallbackState) -> Fields:
         "product": one.transaction.product,
         "account": one.transaction.account,
         "refid": one.transaction.refid,
-        "status": CALLBACK_STATUS_NAMES[one.result.status],
-        "statusCode": str(one.result.code),
+        "status": CALLBACK_STATUS_NAMES[one.result.kind.status],
+        "statusCode": str(one.result.kind.code),
         "state": state.value,
     }
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import datetime
+from functools import lru_cache
 from time import perf_counter
 from typing import Protocol
 
@@ -223,4 +224,12 @@ async def _replied(reply: InboxReply | AttemptResult, clock: Clock, timeout_s: f
         return AttemptResult(AttemptEnd.TIMEOUT, error=f"no answer within {timeout_s:g} s")
     if reply.disconnect:
         return AttemptResult(AttemptEnd.CONNECTION, error="the connection was closed before an answer came")
+    if not reply.body and not reply.headers:
+        return _bare_answer(reply.status)
     return AttemptResult(AttemptEnd.ANSWERED, reply.status, reply.body, headers=reply.headers)
+
+
+@lru_cache(maxsize=64)
+def _bare_answer(status: int) -> AttemptResult:
+    """Return a result without body and headers, shared by many attempts to save memory."""
+    return AttemptResult(AttemptEnd.ANSWERED, status)

@@ -138,7 +138,8 @@ def _duplicate(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
 def _out_of_order(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
     transaction = _paid(live, reseller)
     code = live.core.state.codes[Status.PROCESSING]
-    earlier = msgspec.structs.replace(transaction.results[0], status=Status.PROCESSING, code=code)
+    kind = msgspec.structs.replace(transaction.results[0].kind, status=Status.PROCESSING, code=code)
+    earlier = msgspec.structs.replace(transaction.results[0], kind=kind)
     return [_callback(live, _job(reseller, transaction, earlier), accept=True)]
 
 

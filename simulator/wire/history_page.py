@@ -32,9 +32,10 @@ def record(
     """Return one element of `data`. `product` is None when the catalog no longer has it; `category_ids` writes the
     category's id instead of its name, `payment_names` distinguishes the non-final statuses."""
     result = one.result
-    status = HISTORY_STATUSES[result.status]
+    texts = result.texts
+    status = HISTORY_STATUSES[result.kind.status]
     is_named_apart = payment_names and status is HistoryStatus.PENDING
-    name = payments.STATUS_NAMES[result.status] if is_named_apart else HISTORY_STATUS_NAMES[status]
+    name = payments.STATUS_NAMES[result.kind.status] if is_named_apart else HISTORY_STATUS_NAMES[status]
     return {
         "trxid": one.trxid,
         "date": year_first_ms(one.created),
@@ -47,16 +48,16 @@ def record(
         "account": one.account,
         "sender": one.sender,
         "member_id": one.reseller,
-        "status_code": str(result.code),
+        "status_code": str(result.kind.code),
         "status_name": name,
-        "response_date": year_first_ms(result.at) if result.status in SETTLED else "",
-        "price": money(result.cost),
-        "sn": result.sn,
-        "pin": result.pin,
-        "expiry": f"{result.expiry:%Y%m%d}" if result.expiry else "",
-        "remarks": result.remarks or None,
+        "response_date": year_first_ms(result.at) if result.kind.status in SETTLED else "",
+        "price": money(result.kind.cost),
+        "sn": texts.sn,
+        "pin": texts.pin,
+        "expiry": f"{texts.expiry:%Y%m%d}" if texts.expiry else "",
+        "remarks": texts.remarks or None,
         "refid": one.refid,
-        "voucherlink": result.voucherlink or None,
+        "voucherlink": texts.voucherlink or None,
         "currency": one.currency,
     }
 

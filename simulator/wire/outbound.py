@@ -76,8 +76,8 @@ def _query(job: Callback) -> str:
     message = encode(payments.callback_message(job.transaction, job.result)).decode()
     parameters = {
         "refid": job.transaction.refid,
-        "status": str(job.result.code),
-        "price": encode(number(job.result.cost)).decode(),
+        "status": str(job.result.kind.code),
+        "price": encode(number(job.result.kind.cost)).decode(),
         "message": message,
     }
     return "&".join(f"{name}={quote(value, safe='')}" for name, value in parameters.items())

@@ -30,7 +30,9 @@ ECHO_CHARS_MAX = 10_000  # far more than any of these values may have
 def answer(paid: PaymentAnswer, timestamp: datetime) -> dict[str, Any]:
     """Return the body of a 200."""
     result = paid.result
-    return {"data": _fields(paid.transaction, result, STATUS_NAMES[result.status], paid.balance, year_first(timestamp))}
+    return {
+        "data": _fields(paid.transaction, result, STATUS_NAMES[result.kind.status], paid.balance, year_first(timestamp))
+    }
 
 
 def refusal(refused: PaymentRefused, request: Mapping[str, Any], now: datetime) -> dict[str, Any]:
@@ -70,7 +72,7 @@ def callback_message(transaction: Transaction, result: PaymentResult) -> dict[st
 
 
 def _callback_fields(transaction: Transaction, result: PaymentResult, timestamp: str) -> dict[str, Any]:
-    return _fields(transaction, result, CALLBACK_STATUS_NAMES[result.status], result.balance, timestamp)
+    return _fields(transaction, result, CALLBACK_STATUS_NAMES[result.kind.status], result.balance, timestamp)
 
 
 def _text(request: Mapping[str, Any], name: str) -> str:
@@ -81,23 +83,24 @@ def _text(request: Mapping[str, Any], name: str) -> str:
 def _fields(
     transaction: Transaction, result: PaymentResult, status: str, balance: Decimal, timestamp: str
 ) -> dict[str, Any]:
+    kind, texts = result.kind, result.texts
     return {
-        "statusCode": result.code,
+        "statusCode": kind.code,
         "status": status,
         "account": transaction.account,
         "product": transaction.product,
         "productName": transaction.product_name,
         "amount": known_number(transaction.amount),
-        "sn": result.sn,
-        "pin": result.pin,
-        "expiry": f"{result.expiry:%Y%m%d}" if result.expiry else "",
-        "cost": known_number(result.cost),
+        "sn": texts.sn,
+        "pin": texts.pin,
+        "expiry": f"{texts.expiry:%Y%m%d}" if texts.expiry else "",
+        "cost": known_number(kind.cost),
         "balance": number(balance),
-        "remarks": result.remarks,
+        "remarks": texts.remarks,
         "refid": transaction.refid,
         "timestamp": timestamp,
-        "note": result.note,
-        "voucherlink": result.voucherlink,
+        "note": texts.note,
+        "voucherlink": texts.voucherlink,
     }
 
 

@@ -141,7 +141,9 @@ def test_filters_and_pages_select_transactions(client: Client, wanted: dict[str,
 @pytest.mark.parametrize("wanted", [{}, {"limit": "1"}, {"offset": "100"}])
 def test_the_figures_are_over_the_whole_search(client: Client, wanted: dict[str, str]) -> None:
     meta = ask(client, **wanted).json["meta"]
-    paid = [one.result.cost for one in client.live.core.state.transactions.values() if one.refid[:2] in ("ok", "bi")]
+    paid = [
+        one.result.kind.cost for one in client.live.core.state.transactions.values() if one.refid[:2] in ("ok", "bi")
+    ]
     assert meta == {
         "transaction_count": "6",
         "total_amount": "195.50",

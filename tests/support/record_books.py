@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from simulator.domain.model.history import HISTORY_STATUSES, Figures, History, HistoryQuery, HistoryStatus
 from simulator.domain.model.money import ZERO
-from simulator.domain.model.transactions import Distortion, PaymentResult, Status, Transaction
+from simulator.domain.model.transactions import Distortion, PaymentResult, ResultKind, Status, Transaction
 from simulator.domain.model.wallet import EntryType, Wallet
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -50,7 +50,7 @@ class Books:
         self.history.add(one)
 
     def set(self, one: Transaction, at: datetime, status: Status) -> None:
-        one.results += (PaymentResult(at, status, 0, one.cost, Decimal(0), "step"),)
+        one.results += (PaymentResult(at, ResultKind(status, 0, one.cost, "step"), Decimal(0)),)
         if len(one.results) > 1:
             self.history.change_status(one)
 

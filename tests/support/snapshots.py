@@ -23,7 +23,7 @@ from tests.support.anatomy import anatomy
 INDEXES = ("_totals", "categories", "by_code", "active", "inactive", "by_denomination")
 """Indexes that are derived from other members on demand."""
 
-ORDERLESS = ("_by_size", "_heap", "counts", "added", "_by_trxid")
+ORDERLESS = ("_by_size", "_heap", "counts", "added")
 """Looked at for themselves, since their order does not matter."""
 
 COPIES = ("transaction",)

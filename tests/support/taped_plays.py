@@ -191,8 +191,10 @@ PLAYS: list[Callable[[Client], None]] = [
 
 def parts(box: Sandbox) -> tuple[Any, Any]:
     """Return the state and its scenario as separate values. Earlier compilations determine whether they share objects,
-    and so do the caches of the catalog. The place of a rule is left out, since it is only shown to people."""
+    and so do the caches of the catalog and of results. The place of a rule is left out, since it is only shown to
+    people."""
     told = (SourceLine, ScenarioOrigin)
-    return anatomy(box.state, left_out=("compiler", "scenario", "publish", "categories"), told=told), anatomy(
+    left_out = ("compiler", "scenario", "publish", "categories")
+    return anatomy(box.state, left_out, told=told, values_apart=True), anatomy(
         box.state.scenario, left_out=("catalog",), told=told
     )

@@ -10,7 +10,7 @@ import pytest
 
 from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback, CallbackConfig
-from simulator.domain.model.transactions import Distortion, PaymentResult, Status, Transaction
+from simulator.domain.model.transactions import Distortion, PaymentResult, ResultKind, ResultTexts, Status, Transaction
 from simulator.wire import account, outbound, payments
 from simulator.wire.formats import day_first, encode, iso_utc, iso_utc_exact, number, year_first, year_first_ms
 
@@ -78,7 +78,10 @@ def callback(status: Status, method: str = "POST", url: str = "https://shop.exam
         Decimal("10.50"),
     )
     result = PaymentResult(
-        AT, status, 53, Decimal("9.70"), Decimal("90.30"), "step", "note", "SN", "", date(2027, 1, 2)
+        AT,
+        ResultKind(status, 53, Decimal("9.70"), "step"),
+        Decimal("90.30"),
+        ResultTexts("note", "SN", "", date(2027, 1, 2)),
     )
     return Callback(id="cb-1", transaction=transaction, result=result, url=url, method=method)
 

@@ -64,8 +64,8 @@ DEFECTS = (
     Defect("a payment that a re-query fails is not refunded", f"{HANDLERS}.timeline:_enter_status",
            "if status is FAILED:", 'if status is FAILED and cause != "requery":', seed=1),
     Defect("a payment that fails at once is refunded twice", f"{HANDLERS}.timeline:_enter_status",
-           "transaction.entry_ids += (entry.id,)",
-           "transaction.entry_ids += (entry.id,)\n        if not results:\n"
+           "transaction.refund = entry.id",
+           "transaction.refund = entry.id\n        if not results:\n"
            "            wallet.post(REFUND, cost, now, 'again', transaction.trxid)"),
     Defect("a long refid is not remembered", f"{HANDLERS}.payment_creation:_create",
            "    reseller.refids[command.refid] = transaction\n",

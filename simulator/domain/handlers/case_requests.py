@@ -9,8 +9,6 @@ the choice `responses_only`, accepted requests have no effect in staging.
 from collections.abc import Mapping
 from datetime import datetime
 
-import msgspec
-
 from simulator.domain.agenda import CaseDue
 from simulator.domain.commands import OpenCase
 from simulator.domain.handlers.timeline import propagate_change, template_facts
@@ -29,7 +27,7 @@ from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.rules import Rule
-from simulator.domain.model.transactions import Status, Transaction, may_follow
+from simulator.domain.model.transactions import PaymentResult, Status, Transaction, may_follow, result_kind
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.state import State, payment_with
 
@@ -207,19 +205,11 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
     assert may_follow(transaction.result.status, Status.REFUNDED), "a transaction is voided once"
     wallet = state.resellers[transaction.reseller].wallet
     entry = wallet.post(EntryType.REFUND, transaction.cost, now, f"void of {transaction.refid}", transaction.trxid)
-    transaction.entry_ids += (entry.id,)
+    transaction.refund = entry.id
     state.publish(LedgerPosting(transaction.reseller, entry))
     cost = transaction.cost if state.assumes("voided-cost", "keep") else ZERO
-    voided = msgspec.structs.replace(
-        transaction.result,
-        at=now,
-        status=Status.REFUNDED,
-        code=state.codes[Status.REFUNDED],
-        cost=cost,
-        balance=wallet.balance,
-        cause="void",
-    )
-    transaction.results += (voided,)
+    kind = result_kind(Status.REFUNDED, state.codes[Status.REFUNDED], str(cost), "void")
+    transaction.results += (PaymentResult(now, kind, wallet.balance, transaction.result.texts),)
     state.publish(StatusChange(transaction.number, len(transaction.results) - 1))
     state.noted[DomainOutcome.REFUNDED] += 1
     if transaction.bill is not None:

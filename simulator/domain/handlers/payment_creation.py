@@ -36,7 +36,7 @@ from simulator.domain.model import draw, pricing
 from simulator.domain.model.catalog import Money, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.domain_events import LedgerPosting
-from simulator.domain.model.money import parse_amount, shared
+from simulator.domain.model.money import parse_amount, shared_amount
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import (
@@ -113,7 +113,7 @@ def _check(draft: Draft, reseller: Reseller, command: CreatePayment, now: dateti
         note = note or price_of_another(draft)
     assert draft.amount is not None, "an amount that is not a number was refused"
     face = pricing.face_value(product, draft.amount)
-    cost, balance = shared(pricing.cost_of_face(product, face)), reseller.wallet.balance
+    cost, balance = shared_amount(str(pricing.cost_of_face(product, face))), reseller.wallet.balance
     needed = {"cost": Money(cost)} if cost > balance else {}
     if face > max(cost, balance) and state.assumes("insufficient-balance", "face_value"):
         needed = {"face": Money(face)}
@@ -236,7 +236,7 @@ def _create(
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
     account, remarks = _shared_texts(command.account, product.name)
     wallet = reseller.wallet
-    entry = wallet.post(TRANSACTION, shared(-cost), now, remarks, trxid)
+    entry = wallet.post(TRANSACTION, shared_amount(str(-cost)), now, remarks, trxid)
     if entry.balance < wallet.threshold <= entry.balance + cost:
         webhook_jobs.alert(state, reseller, now)
     state.publish(LedgerPosting(reseller.code, entry))
@@ -258,7 +258,7 @@ def _create(
         category=state.catalog.categories.get(product.code),
         currency=product.denomination_currency or product.currency,
         face=face,
-        entry_ids=(entry.id,),
+        debit=entry.id,
         steps=drawn_steps(_steps(state, product, rule), state.seed, command.reseller, command.refid),
     )
     state.transactions.add(transaction)

@@ -30,6 +30,8 @@ from simulator.domain.model.transactions import (
     Step,
     Transaction,
     may_follow,
+    result_kind,
+    result_texts,
 )
 from simulator.domain.model.wallet import REFUND
 from simulator.domain.state import State
@@ -117,7 +119,7 @@ def step_due(state: State, due: StepDue, now: datetime) -> TimelineStep | None:
     """Process a dated step; return None when the current status does not allow it."""
     transaction = state.transactions.by_number[due.number]
     step = transaction.steps[due.place]
-    follows = may_follow(transaction.result.status, step.status)
+    follows = may_follow(transaction.results[-1].kind.status, step.status)
     if follows:
         _enter_status(state, transaction, step, now, "step")
     _schedule_next(state, transaction, due.place + 1)
@@ -126,7 +128,7 @@ def step_due(state: State, due: StepDue, now: datetime) -> TimelineStep | None:
 
 def requery(state: State, transaction: Transaction, now: datetime) -> None:
     """Count a re-query and process the step that waited for it."""
-    if transaction.results[-1].status in SETTLED:
+    if transaction.results[-1].kind.status in SETTLED:
         return
     transaction.requeries += 1
     if transaction.requeries == 1:
@@ -142,23 +144,21 @@ def requery(state: State, transaction: Transaction, now: datetime) -> None:
 
 def _enter_status(state: State, transaction: Transaction, step: Step, now: datetime, cause: str) -> None:
     results, status = transaction.results, step.status
-    assert may_follow(results[-1].status if results else None, status), f"{results[-1:]} cannot become {status}"
+    assert may_follow(results[-1].kind.status if results else None, status), f"{results[-1:]} cannot become {status}"
     cost = transaction.cost
     wallet = state.resellers[transaction.reseller].wallet
     if status is FAILED:
         entry = wallet.post(REFUND, cost, now, f"refund of {transaction.refid}", transaction.trxid)
-        transaction.entry_ids += (entry.id,)
+        transaction.refund = entry.id
         state.publish(LedgerPosting(transaction.reseller, entry))
         if not state.assumes("failed-wallet", "keep_cost"):
             cost = ZERO
     code = state.codes[status] if step.code is None else step.code
     balance = results[-1].balance if results and status is not FAILED else wallet.balance
-    result = PaymentResult(
-        at=now, status=status, code=code, cost=cost, balance=balance, cause=cause, remarks=transaction.remarks
-    )
+    texts = result_texts(transaction.remarks)
     if step.texts or step.expiry or status is SUCCESSFUL:
-        result = msgspec.structs.replace(result, **_details(state, transaction, step, now))
-    transaction.results = (*results, result)
+        texts = msgspec.structs.replace(texts, **_details(state, transaction, step, now))
+    transaction.results = (*results, PaymentResult(now, result_kind(status, code, str(cost), cause), balance, texts))
     state.publish(StatusChange(transaction.number, len(results)))
     if status in SETTLED:
         _settle(state, transaction)
@@ -173,7 +173,7 @@ def propagate_change(state: State, transaction: Transaction, now: datetime) -> N
 
 
 def _settle(state: State, transaction: Transaction) -> None:
-    outcome = SETTLED_COURSES.get(tuple([result.status for result in transaction.results]))
+    outcome = SETTLED_COURSES.get(tuple([result.kind.status for result in transaction.results]))
     if outcome is not None:
         state.noted[outcome] += 1
     if transaction.bill is not None and transaction.results[-1].status is SUCCESSFUL:

@@ -1,6 +1,6 @@
 """Transaction callbacks (SPEC 6.1): their contents, retries and attempts."""
 
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -8,7 +8,7 @@ from enum import StrEnum
 import msgspec
 from msgspec.structs import replace
 
-from simulator.domain.model.delivery_attempts import Attempt, AttemptEnd, AttemptResult, JobLog
+from simulator.domain.model.delivery_attempts import Attempt, AttemptEnd, AttemptResult
 from simulator.domain.model.transactions import PaymentResult, Transaction
 
 _TEMPORARY = frozenset({408, 429})
@@ -91,34 +91,39 @@ def is_retried(result: AttemptResult, *, redirects: bool = False) -> bool:
     return result.kind is not AttemptEnd.BLOCKED
 
 
-class CallbackLog(JobLog[Callback]):
-    """The latest callbacks of a sandbox, also by transaction.
+class CallbackLog(deque[Callback]):
+    """The latest callbacks of a sandbox, in order of creation. Their numbers have no gaps. The oldest are evicted, by
+    count and by `size`, the approximate memory in bytes; `left_out` counts them.
 
     An evicted callback that is pending is still sent and retried, but its results are not stored.
     """
 
     def __init__(self, count_max: int, bytes_max: int) -> None:
-        super().__init__(count_max, bytes_max)
-        self._by_trxid: dict[str, list[Callback]] = {}
+        super().__init__()
+        self._count_max, self._bytes_max = count_max, bytes_max
+        self.size = self.left_out = 0
+
+    def find(self, id_: str) -> Callback | None:
+        """Return the callback with this id, if it is still in the log."""
+        number = id_.removeprefix("cb-")
+        place = int(number) - self[0].serial if self and number.isdecimal() else -1
+        return self[place] if 0 <= place < len(self) else None
 
     def add(self, callback: Callback) -> None:
         """Add a callback, evicting the oldest as needed, never the newest."""
-        self._by_id[callback.id] = callback
-        self._by_trxid.setdefault(callback.transaction.trxid, []).append(callback)
+        self.append(callback)
         self.size += callback.size
         self._evict()
 
     def restore(self, callbacks: Iterable[Callback], left_out: int) -> None:
         """Replace all callbacks; `left_out` counts earlier evictions."""
-        self._by_id, self._by_trxid, self.size, self.left_out = OrderedDict(), {}, 0, left_out
-        for one in callbacks:
-            self._by_id[one.id] = one
-            self._by_trxid.setdefault(one.transaction.trxid, []).append(one)
-            self.size += one.size
+        self.clear()
+        self.extend(callbacks)
+        self.size, self.left_out = sum(one.size for one in self), left_out
 
     def end_attempt(self, callback: Callback, attempt: Attempt, result: AttemptResult) -> None:
         """Store the result of an attempt, without the receiver's headers. May evict callbacks, like `add`."""
-        if callback.id not in self._by_id:
+        if self.find(callback.id) is None:
             attempt.result = replace(result, body="", headers=())
             return
         attempt.result = replace(result, headers=()) if result.headers else result
@@ -127,15 +132,11 @@ class CallbackLog(JobLog[Callback]):
 
     def of(self, trxid: str) -> list[Callback]:
         """Return the callbacks of a transaction that are still in the log, in order."""
-        return list(self._by_trxid.get(trxid, ()))
+        return [one for one in self if one.transaction.trxid == trxid]
 
     def _evict(self) -> None:
-        while len(self._by_id) > self._count_max or (self.size > self._bytes_max and len(self._by_id) > 1):
-            _, oldest = self._by_id.popitem(last=False)
-            siblings = self._by_trxid[oldest.transaction.trxid]
-            siblings.remove(oldest)
-            if not siblings:
-                del self._by_trxid[oldest.transaction.trxid]
+        while len(self) > self._count_max or (self.size > self._bytes_max and len(self) > 1):
+            oldest = self.popleft()
             self.size -= oldest.size
             self.left_out += 1
             for attempt in oldest.attempts:

@@ -1,10 +1,9 @@
 """Network work that leaves the domain as a value, and the result of each attempt."""
 
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol
 
 import msgspec
 
@@ -63,34 +62,6 @@ class Job(Protocol):
     def lane(self) -> str:
         """Return the lane of the job."""
         ...
-
-
-AnyJob = TypeVar("AnyJob", bound=Job)
-
-
-class JobLog(Generic[AnyJob]):
-    """The latest jobs of a sandbox by id, in order of creation. The oldest are evicted, by count and by `size`, the
-    approximate memory in bytes; `left_out` counts them."""
-
-    def __init__(self, count_max: int, bytes_max: int) -> None:
-        self._count_max = count_max
-        self._bytes_max = bytes_max
-        self._by_id: OrderedDict[str, AnyJob] = OrderedDict()
-        self.size = 0
-        self.left_out = 0
-
-    def __iter__(self) -> Iterator[AnyJob]:
-        return iter(self._by_id.values())
-
-    def __reversed__(self) -> Iterator[AnyJob]:
-        return reversed(self._by_id.values())
-
-    def __len__(self) -> int:
-        return len(self._by_id)
-
-    def find(self, id_: str) -> AnyJob | None:
-        """Return the job with this id, if it is still in the log."""
-        return self._by_id.get(id_)
 
 
 class Send(msgspec.Struct, frozen=True):

@@ -139,7 +139,7 @@ class Figures(msgspec.Struct, frozen=True):
 
 
 def _kind_of(transaction: Transaction) -> ProductStatus:
-    return transaction.product, HISTORY_STATUSES[transaction.results[-1].status]
+    return transaction.product, HISTORY_STATUSES[transaction.results[-1].kind.status]
 
 
 class History:
@@ -158,7 +158,7 @@ class History:
 
     def add(self, transaction: Transaction) -> None:
         """Add a new transaction."""
-        status = transaction.results[-1].status
+        status = transaction.results[-1].kind.status
         self.processing += status is PROCESSING
         kind = HISTORY_STATUSES[status]
         total = self._by_day.append(transaction, transaction.created, (transaction.product, kind))
@@ -166,7 +166,7 @@ class History:
 
     def change_status(self, transaction: Transaction) -> None:
         """Count a transaction by its latest status instead of the previous status."""
-        before, after = transaction.results[-2].status, transaction.results[-1].status
+        before, after = transaction.results[-2].kind.status, transaction.results[-1].kind.status
         self.processing += (after is PROCESSING) - (before is PROCESSING)
         old, new = HISTORY_STATUSES[before], HISTORY_STATUSES[after]
         if old is not new:
@@ -196,7 +196,7 @@ def figures_of(transactions: Iterable[Transaction]) -> Figures:
     """Return the totals of these transactions."""
     totals = {status: Total() for status in HistoryStatus}
     for transaction in transactions:
-        status = HISTORY_STATUSES[transaction.results[-1].status]
+        status = HISTORY_STATUSES[transaction.results[-1].kind.status]
         _add(totals[status], transaction, status, 1)
     return _summed(totals.items())
 

@@ -46,13 +46,9 @@ def _parsed_text(text: str) -> Decimal | None:
     return value if value is not None and is_bounded(value) else None
 
 
-def shared(amount: Decimal) -> Decimal:
-    """Return an equal amount with the same digits, shared by many payments to save memory."""
-    return _shared(str(amount))
-
-
 @lru_cache(maxsize=4096)
-def _shared(text: str) -> Decimal:
+def shared_amount(text: str) -> Decimal:
+    """Return an amount with these digits, shared by many payments to save memory."""
     return Decimal(text)
 
 

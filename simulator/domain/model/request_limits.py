@@ -4,6 +4,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from hashlib import sha256
 from typing import Final, TypeVar
 
 import msgspec
@@ -96,7 +97,7 @@ nonces expire at once when the clock was moved, or when a scenario lowers the li
 class SpentNonce(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A nonce by its key, the sandbox's time at which it was spent, and its timestamp in Unix seconds."""
 
-    key: bytes
+    key: int
     at: datetime
     timestamp_s: int
 
@@ -113,7 +114,7 @@ class Nonces:
     """
 
     def __init__(self, window: timedelta, tolerance_s: float, count_max: int) -> None:
-        self._spent: dict[bytes, SpentNonce] = {}
+        self._spent: dict[int, SpentNonce] = {}
         self._order: deque[SpentNonce] = deque()  # oldest first; a nonce that was spent again stays until it is first
         self._replaced: SpentNonce | None = None  # by the latest nonce, which has the same key
         self.bound(window, tolerance_s, count_max)
@@ -160,7 +161,7 @@ class Nonces:
             del self._spent[key]
         if now >= self._oldest_until or len(self._order) >= self._count_max:
             self._expire(now, signing_s)
-        self._add(SpentNonce(key, now, _shared_second(timestamp_s)))
+        self._add(SpentNonce(key, now, shared_second(timestamp_s)))
         self._replaced = known
         return True
 
@@ -189,9 +190,13 @@ class Nonces:
             order.popleft()
 
 
-_shared_second = lru_cache(maxsize=64)(int)  # one object for all nonces with the same timestamp
+shared_second = lru_cache(maxsize=64)(int)  # one object for all nonces with the same timestamp
 
 
-def _key(scope: str, nonce: bytes) -> bytes:
-    """Return a unique key: headers contain no line breaks."""
-    return b"%b\n%b" % (scope.encode(), nonce)
+def _key(scope: str, nonce: bytes) -> int:
+    return nonce_key(b"%b\n%b" % (scope.encode(), nonce))  # headers contain no line breaks
+
+
+def nonce_key(text: bytes) -> int:
+    """Return a key that practically no other text has. A small number saves memory."""
+    return int.from_bytes(sha256(text).digest()[:7], "big")

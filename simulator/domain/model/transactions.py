@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import StrEnum
+from functools import lru_cache
 from types import MappingProxyType
 
 import msgspec
@@ -145,19 +146,25 @@ class PaymentThen(msgspec.Struct, frozen=True):
     refusal: Refusal | None = None
 
 
-class PaymentResult(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """The state of a transaction from `at` on: the variable half of SPEC 2.3.
+class ResultKind(msgspec.Struct, frozen=True, gc=False):
+    """The values of a result that many payments share. `cost` is 0 after a refund; `cause` is `creation`, `step`,
+    `requery` or `void`."""
 
-    `cost` is 0 after a refund; `balance` is the wallet's after this transaction's latest entry so far, unaffected by
-    other payments; `cause` is `creation`, `step`, `requery` or `void`.
-    """
-
-    at: datetime
     status: Status
     code: int
     cost: Decimal
-    balance: Decimal
     cause: str
+
+
+@lru_cache(maxsize=4096)
+def result_kind(status: Status, code: int, cost: str, cause: str) -> ResultKind:
+    """Return a shared kind, to save memory. Equal costs may differ in their digits, so the cost is a text."""
+    return ResultKind(status, code, Decimal(cost), cause)
+
+
+class ResultTexts(msgspec.Struct, frozen=True, gc=False):
+    """The remarks of a result, and what only a receipt has."""
+
     remarks: str = ""
     sn: str = ""
     pin: str = ""
@@ -166,11 +173,30 @@ class PaymentResult(msgspec.Struct, frozen=True, gc=False, array_like=True):
     voucherlink: str = ""
 
 
+result_texts = lru_cache(maxsize=4096)(ResultTexts)  # shared by several results, to save memory
+
+
+class PaymentResult(msgspec.Struct, frozen=True, gc=False):
+    """The state of a transaction from `at` on: the variable half of SPEC 2.3. `balance` is the wallet's after this
+    transaction's latest entry so far, unaffected by other payments."""
+
+    at: datetime
+    kind: ResultKind
+    balance: Decimal
+    texts: ResultTexts = ResultTexts()
+
+    @property
+    def status(self) -> Status:
+        """Return the status, which most readers want."""
+        return self.kind.status
+
+
 class Transaction(msgspec.Struct, eq=False, gc=False):  # not part of any reference cycle
     """A payment. `category`, `currency`, `product_name` and `face`, the amount in ringgit, are as of its creation.
-    `results` has an entry per status, the current status last; `entry_ids` are its ledger entries; `number` is its
-    index among the sandbox's transactions, from 0; `bill` is the bill that it pays, if any. `steps`, `ticket` and
-    `requeries` drive the timeline until the payment is settled; `ticket` is the agenda's, for the next dated step."""
+    `results` has an entry per status, the current status last; `debit` and `refund` are the ids of its ledger entries,
+    0 for none; `number` is its index among the sandbox's transactions, from 0; `bill` is the bill that it pays, if any.
+    `steps`, `ticket` and `requeries` drive the timeline until the payment is settled; `ticket` is the agenda's, for the
+    next dated step."""
 
     trxid: str
     refid: str
@@ -189,13 +215,19 @@ class Transaction(msgspec.Struct, eq=False, gc=False):  # not part of any refere
     category: Category | None
     currency: str
     face: Decimal
-    entry_ids: tuple[int, ...] = ()
+    debit: int = 0
+    refund: int = 0
     results: tuple[PaymentResult, ...] = ()
     steps: tuple[Step, ...] = ()
     ticket: int | None = None
     requeries: int = 0
     number: int = 0
     bill: BillKey | None = None
+
+    @property
+    def entry_ids(self) -> tuple[int, ...]:
+        """Return the ids of its ledger entries, oldest first."""
+        return tuple(filter(None, (self.debit, self.refund)))
 
     @property
     def result(self) -> PaymentResult:
@@ -205,7 +237,7 @@ class Transaction(msgspec.Struct, eq=False, gc=False):  # not part of any refere
     @property
     def is_settled(self) -> bool:
         """Return whether no provider result can follow."""
-        return self.results[-1].status in SETTLED
+        return self.results[-1].kind.status in SETTLED
 
 
 class Transactions(dict[str, Transaction]):

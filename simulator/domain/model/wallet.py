@@ -58,9 +58,7 @@ class Wallet:
         balance, entries = self.balance + amount, self.entries
         assert balance >= ZERO, "a debit must be covered"
         self.balance = balance
-        entry = Entry(
-            id=len(entries) + 1, at=now, type=type_, amount=amount, balance=balance, remarks=remarks, trxid=trxid
-        )
+        entry = Entry(len(entries) + 1, now, type_, amount, balance, remarks, trxid)
         total = self._by_day.append(entry, now, type_)
         total.count += 1
         total.amount += amount

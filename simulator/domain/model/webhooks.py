@@ -4,7 +4,6 @@ their log.
 An event may have several jobs: the first, and a job for each manual replay. They share the event and its replay count.
 """
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -15,7 +14,7 @@ from itertools import takewhile
 import msgspec
 
 from simulator.domain.model.catalog import Category, Group, Option, Product
-from simulator.domain.model.delivery_attempts import Attempt, JobLog
+from simulator.domain.model.delivery_attempts import Attempt
 
 BALANCE_ADDED = "balance.added"
 REPLAYS_MAX = 3
@@ -158,14 +157,32 @@ class Delivery(msgspec.Struct):
         return 2000 + 500 * len(self.attempts) + 4 * (bodies + length)
 
 
-class DeliveryLog(JobLog[Delivery]):
-    """Jobs by id and by number; the oldest ended jobs are evicted, and only ended jobs count for the limits."""
+class DeliveryLog:
+    """Jobs by id and by number. The oldest ended jobs are evicted, by count and by `size`, the approximate memory in
+    bytes; `left_out` counts them. Only ended jobs count for the limits."""
 
     def __init__(self, count_max: int, bytes_max: int) -> None:
-        super().__init__(count_max, bytes_max)
+        self._count_max = count_max
+        self._bytes_max = bytes_max
+        self.size = 0
+        self.left_out = 0
+        self._by_id: dict[str, Delivery] = {}  # in order of creation
         self._by_n: dict[int, Delivery] = {}
         self._last_serial = 0
         self._last_n = 0
+
+    def __iter__(self) -> Iterator[Delivery]:
+        return iter(self._by_id.values())
+
+    def __reversed__(self) -> Iterator[Delivery]:
+        return reversed(self._by_id.values())
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def find(self, id_: str) -> Delivery | None:
+        """Return the job with this id, if it is still in the log."""
+        return self._by_id.get(id_)
 
     def ended(self, before: int | None = None) -> Iterator[Delivery]:
         """Yield ended jobs, latest first; with `before`, only jobs with a lower number."""
@@ -191,7 +208,7 @@ class DeliveryLog(JobLog[Delivery]):
 
     def restore(self, deliveries: Iterable[Delivery], last: tuple[int, int], left_out: int) -> None:
         """Replace all jobs, in order of creation; `left_out` counts earlier evictions."""
-        self._by_id = OrderedDict((one.id, one) for one in deliveries)
+        self._by_id = {one.id: one for one in deliveries}
         ended = sorted((one for one in self._by_id.values() if one.n), key=lambda one: one.n)
         self._by_n = {one.n: one for one in ended}
         self.size = sum(one.size for one in ended)

@@ -8,6 +8,7 @@ from typing import Any, Final
 from simulator.domain.model.delivery_attempts import Attempt, JobCounts
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.state import State
+from simulator.persistence.snapshot.rows import RESULT_ROW
 from simulator.runtime.command_log import digest
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.catalog import product_body, tree_part
@@ -46,7 +47,15 @@ def state_digest(live: LiveSandbox) -> str:
         "in_flight": sorted(state.in_flight),
         "agenda": [len(state.agenda), str(state.agenda.next_due)],
         "latest_payments": [
-            [one.trxid, one.refid, one.account, one.sender, one.remarks, one.created, one.results]
+            [
+                one.trxid,
+                one.refid,
+                one.account,
+                one.sender,
+                one.remarks,
+                one.created,
+                list(map(RESULT_ROW, one.results)),
+            ]
             for one in islice(reversed(state.transactions.values()), LATEST)
         ],
         "latest_entries": {one.code: one.wallet.entries[-entries:] for one in state.resellers.values()},

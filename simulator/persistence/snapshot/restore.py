@@ -11,9 +11,8 @@ import msgspec
 from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.delivery_attempts import OutgoingRequest, Send
 from simulator.domain.model.domain_events import AttemptOutcome, EmailNotification, LedgerPosting, StatusChange
-from simulator.domain.model.request_limits import SpentNonce
 from simulator.domain.model.rules import AddedRule, Rule
-from simulator.domain.model.wallet import Entry, Wallet
+from simulator.domain.model.wallet import Wallet
 from simulator.domain.sandbox import Sandbox
 from simulator.persistence.replay.player import Player, RequestReplay
 from simulator.persistence.replay.rebuilding import Surroundings, player_of
@@ -27,7 +26,18 @@ from simulator.persistence.snapshot.document import (
     special,
     untyped,
 )
-from simulator.persistence.snapshot.rows import CALLBACKS, DELIVERIES, PAYMENTS, JobReader, StepRow, restore_payments
+from simulator.persistence.snapshot.rows import (
+    CALLBACKS,
+    DELIVERIES,
+    ENTRIES,
+    PAYMENTS,
+    JobReader,
+    NonceRow,
+    StepRow,
+    restore_entries,
+    restore_payments,
+    spent_nonce,
+)
 from simulator.persistence.snapshot.state import COUNTS, RESELLERS, AddedRow, EventRow, Rest
 from simulator.persistence.tape.entries import Entry as TapeEntry
 from simulator.runtime.events import Action, Item
@@ -100,7 +110,7 @@ class _Restore:
         for place, row in enumerate(rest.resellers):
             opening, threshold = row.wallet
             wallet = Wallet(opening)
-            wallet.restore(list(log_rows(self._parts, f"entries/{place}", Entry)), threshold)
+            wallet.restore(list(restore_entries(log_rows(self._parts, f"entries/{place}", ENTRIES.type))), threshold)
             reseller = RESELLERS.record(row, wallet=wallet)
             state.resellers[reseller.code] = reseller
         keys = {key.key: key for reseller in state.resellers.values() for key in reseller.keys}
@@ -165,7 +175,9 @@ class _Restore:
         state.callback_counts.update(rest.callback_counts)
         state.webhook_counts.update(rest.webhook_counts)
         state.network.overrides = dict(rest.network)
-        state.nonces.restore(log_rows(self._parts, "nonces", SpentNonce), *rest.nonces)
+        oldest_until, replaced = rest.nonces
+        spent = map(spent_nonce, log_rows(self._parts, "nonces", NonceRow))
+        state.nonces.restore(spent, oldest_until, None if replaced is None else spent_nonce(replaced))
         if state.rates is not None:
             state.rates.restore(*rest.rates)
         state.notifications.restore(rest.notifications, rest.notifications_left_out)

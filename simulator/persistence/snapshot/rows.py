@@ -4,7 +4,9 @@ A payment refers to its first ledger entry, and to tables of shared values.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
+from functools import lru_cache
 from operator import attrgetter, itemgetter
 from typing import Any, Final
 
@@ -12,8 +14,18 @@ from simulator.domain.agenda import AgendaItem, CaseDue, Due, StepDue
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
 from simulator.domain.model.catalog import Category, Group, Option, Product
+from simulator.domain.model.money import shared_amount
+from simulator.domain.model.request_limits import SpentNonce, nonce_key, shared_second
 from simulator.domain.model.schedule import Scheduled
-from simulator.domain.model.transactions import Transaction
+from simulator.domain.model.transactions import (
+    PaymentResult,
+    ResultTexts,
+    Status,
+    Transaction,
+    result_kind,
+    result_texts,
+)
+from simulator.domain.model.wallet import Entry
 from simulator.domain.model.webhooks import BalanceAdded, CatalogEntry, Delivery, Event, Webhook
 from simulator.domain.state import State
 from simulator.persistence.snapshot.document import JSON_DECODER, JSON_ENCODER, Rows, Typed, typed, untyped
@@ -25,8 +37,25 @@ _SHARED: Final = ("reseller", "product", "product_name", "currency", "rule", "ca
 OF_FIRST_ENTRY: Final = ("trxid", "created")
 SHARED: Final = Rows(Transaction, [name for name in Transaction.__struct_fields__ if name not in _SHARED])
 """The values that many payments share."""
-PAYMENTS: Final = Rows(Transaction, (*_SHARED, *OF_FIRST_ENTRY, "number"), shared=int, steps=int | None, extras=bytes)
-"""Payments; `shared` and `steps` are places in tables."""
+ResultRow: Any = tuple[datetime, Status, int, str, str, str, str, str, str, date | None, str, str]
+RESULT_ROW: Final = attrgetter(
+    "at", "kind.status", "kind.code", "kind.cost", "balance", "kind.cause",
+    *(f"texts.{name}" for name in ResultTexts.__struct_fields__),
+)  # fmt: skip
+"""Returns the row of a result. Amounts are read as texts, so that equal amounts are one object in memory."""
+PAYMENTS: Final = Rows(
+    Transaction,
+    (*_SHARED, *OF_FIRST_ENTRY, "number", "refund"),
+    {"amount": str, "cost": str, "face": str, "debit": tuple[int, ...], "results": tuple[ResultRow, ...]},
+    shared=int,
+    steps=int | None,
+    extras=bytes,
+)
+"""Payments; `shared` and `steps` are places in tables, `debit` has the ids of all ledger entries."""
+ENTRIES: Final = Rows(Entry, (), {"amount": str})
+"""Ledger entries."""
+same_text = lru_cache(maxsize=4096)(str)
+"""Returns an equal text, the same object for all rows that have it."""
 
 
 class _Table:
@@ -58,28 +87,69 @@ class PaymentWriter:
         key = *self._texts(one), id(one.category), id(one.callbacks)
         shared = self.shared.place(key, SHARED.row(one))
         steps = self.timelines.place(id(one.steps), one.steps) if one.steps else None
-        return PAYMENTS.row(one, shared, steps, JSON_ENCODER.encode(one.extras) if one.extras else b"")
+        row = PAYMENTS.row(one, shared, steps, JSON_ENCODER.encode(one.extras) if one.extras else b"")
+        row.debit, row.results = one.entry_ids, tuple(map(RESULT_ROW, one.results))
+        return row
 
 
 def restore_payments(state: State, rows: Iterable[Any], shared: Sequence[Any], timelines: Sequence[Any]) -> None:
     """Add the payments of these rows. Their resellers must have their ledger entries already."""
-    senders: dict[str, str] = {}  # each of them once
     known = [(state.resellers[one.reseller], SHARED.members(one)) for one in shared]
     for row in rows:
         reseller, values = known[row.shared]
-        first = reseller.wallet.entry(row.entry_ids[0])
+        entries = [reseller.wallet.entry(id_) for id_ in row.debit]
+        first = entries[0]
         transaction: Transaction = PAYMENTS.record(
             row,
             **values,
             trxid=first.trxid,
             created=first.at,
+            account=same_text(row.account),
+            amount=shared_amount(row.amount),
+            cost=shared_amount(row.cost),
+            face=shared_amount(row.face),
+            remarks=same_text(row.remarks),
+            sender=same_text(row.sender),
+            debit=first.id,
+            refund=entries[-1].id if entries[1:] else 0,
+            results=tuple(_results(row.results, entries)),
             extras=JSON_DECODER.decode(row.extras) if row.extras else NO_EXTRAS,
             steps=() if row.steps is None else timelines[row.steps],
         )
-        transaction.sender = senders.setdefault(transaction.sender, transaction.sender)
         state.transactions.add(transaction)
         reseller.refids[transaction.refid] = transaction
         reseller.history.add(transaction)
+
+
+def restore_entries(rows: Iterable[Any]) -> Iterator[Entry]:
+    """Yield the ledger entries of these rows."""
+    for row in rows:
+        yield ENTRIES.record(row, amount=shared_amount(row.amount), remarks=same_text(row.remarks))
+
+
+NonceRow: Any = tuple[int | bytes, datetime, int]
+"""A spent nonce; earlier versions wrote the text that the key is made from."""
+
+
+def spent_nonce(row: Any) -> SpentNonce:
+    """Return the nonce of a row."""
+    key, at, timestamp_s = row
+    return SpentNonce(nonce_key(key) if isinstance(key, bytes) else key, at, shared_second(timestamp_s))
+
+
+def _results(rows: Iterable[ResultRow], entries: Sequence[Entry]) -> Iterator[PaymentResult]:
+    """Yield the results of a payment with these ledger entries, which have its balances and often its times."""
+    balances, times = (
+        {str(entry.balance): entry.balance for entry in entries},
+        {entry.at: entry.at for entry in entries},
+    )
+    for at, status, code, cost, balance, cause, remarks, *receipt in rows:
+        yield PaymentResult(
+            times.get(at, at),
+            result_kind(status, code, cost, cause),
+            balances.get(balance) or Decimal(balance),
+            ResultTexts(remarks, *receipt) if any(receipt) else result_texts(remarks),
+        )
 
 
 OF_RESELLER, OF_CATALOG = "reseller/", "catalog"
@@ -166,13 +236,12 @@ class JobReader(dict[str, Any]):
         self._state = state
         self._removed = removed
         self._events: dict[str, Event] = {}  # deliveries may share one
-        self._urls: dict[str, str] = {}  # each of them once
 
     def callback(self, row: Any) -> Callback:
         """Return the callback of a row."""
         payment = self._state.transactions.by_number[row.transaction]
         found: Callback = CALLBACKS.record(row, transaction=payment, result=payment.results[row.result])
-        found.url = self._urls.setdefault(found.url, found.url)
+        found.url, found.method = same_text(found.url), same_text(found.method)
         self[row.id] = found
         return found
 

@@ -65,8 +65,13 @@ def test_a_void_that_is_taken_refunds_the_wallet_once_a_minute_later() -> None:
     assert (transaction.result.status, balance(box)) == (Status.SUCCESSFUL, before)
     fire_due(box, seconds(61))
     result = box.state.transactions[transaction.trxid].result
-    assert (result.status, result.code, result.cost, result.at) == (Status.REFUNDED, 53, Decimal(0), seconds(61))
-    assert (result.cause, result.balance) == ("void", Decimal("1000.00"))
+    assert (result.status, result.kind.code, result.kind.cost, result.at) == (
+        Status.REFUNDED,
+        53,
+        Decimal(0),
+        seconds(61),
+    )
+    assert (result.kind.cause, result.balance) == ("void", Decimal("1000.00"))
     entry = box.state.resellers["R1"].wallet.entries[-1]
     assert (entry.type.value, entry.amount, entry.trxid) == ("REFUND", transaction.cost, transaction.trxid)
     fire_due(box, seconds(10_000))
@@ -79,7 +84,7 @@ def test_a_voided_payment_keeps_its_delivered_texts() -> None:
     ask(box)
     fire_due(box, seconds(60))
     result = box.state.transactions[transaction.trxid].result
-    assert (result.status, result.sn, result.remarks) == (Status.REFUNDED, "SN-1", "done")
+    assert (result.status, result.texts.sn, result.texts.remarks) == (Status.REFUNDED, "SN-1", "done")
 
 
 @pytest.mark.parametrize(("choice", "cost"), [(None, "0"), ("zero", "0"), ("keep", "97.00")])
@@ -87,7 +92,7 @@ def test_the_cost_of_a_voided_payment_is_a_choice(choice: str | None, cost: str)
     box, transaction = paid(assume={"voided-cost": choice} if choice else {})
     ask(box)
     fire_due(box, seconds(60))
-    assert box.state.transactions[transaction.trxid].result.cost == Decimal(cost)
+    assert box.state.transactions[transaction.trxid].result.kind.cost == Decimal(cost)
     assert balance(box) == Decimal("1000.00")
     assert box.violations() == []
 

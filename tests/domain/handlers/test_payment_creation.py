@@ -37,8 +37,8 @@ def balance(box: Sandbox, reseller: str = "R1") -> Decimal:
 def test_a_payment_debits_its_cost_and_answers_with_the_first_step() -> None:
     box = sandbox()
     answer = pay(box)
-    assert (answer.created, answer.result.status, answer.result.code) == (True, Status.ACCEPTED, 1)
-    assert (answer.result.cost, answer.balance) == (Decimal("97.00"), Decimal("903.00"))
+    assert (answer.created, answer.result.status, answer.result.kind.code) == (True, Status.ACCEPTED, 1)
+    assert (answer.result.kind.cost, answer.balance) == (Decimal("97.00"), Decimal("903.00"))
     assert [entry.type for entry in box.state.resellers["R1"].wallet.entries] == [EntryType.TRANSACTION]
 
 
@@ -117,7 +117,7 @@ def test_a_failed_payment_returns_its_cost_to_the_wallet() -> None:
     answer = pay(box)
     fire_due(box, seconds(5))
     result = answer.transaction.result
-    assert (result.status, result.code, result.cost, result.balance) == (
+    assert (result.status, result.kind.code, result.kind.cost, result.balance) == (
         Status.FAILED,
         48,
         Decimal(0),
@@ -133,7 +133,7 @@ def test_a_failed_payment_returns_its_cost_to_the_wallet() -> None:
 def test_a_failed_payment_may_keep_reporting_its_cost() -> None:
     box = sandbox(rule(Step(Status.FAILED)), assume={"failed-wallet": "keep_cost"})
     answer = pay(box)
-    assert (answer.result.cost, answer.balance) == (Decimal("97.00"), Decimal("1000.00"))
+    assert (answer.result.kind.cost, answer.balance) == (Decimal("97.00"), Decimal("1000.00"))
 
 
 def test_a_final_first_step_is_answered_at_once_and_leaves_nothing_on_the_agenda() -> None:
@@ -145,12 +145,12 @@ def test_a_final_first_step_is_answered_at_once_and_leaves_nothing_on_the_agenda
 def test_pins_and_expiry_come_with_success_alone() -> None:
     box = sandbox()
     answer = pay(box, order(product="PIN", amount=25))
-    assert (answer.result.pin, answer.result.expiry) == ("", None)
+    assert (answer.result.texts.pin, answer.result.texts.expiry) == ("", None)
     fire_due(box, seconds(5))
     result = answer.transaction.result
-    assert result.pin == "7-ref-1"
-    assert result.expiry is not None
-    assert f"{result.expiry:%Y%m%d}" == "20271101"
+    assert result.texts.pin == "7-ref-1"
+    assert result.texts.expiry is not None
+    assert f"{result.texts.expiry:%Y%m%d}" == "20271101"
 
 
 def test_ids_depend_only_on_seed_and_refid() -> None:
@@ -173,12 +173,12 @@ def test_an_overlay_changes_the_products_of_a_single_reseller() -> None:
 def test_a_fixed_discount_may_cover_the_whole_price() -> None:
     cheap = money_product(discount=Discount("fixed", Decimal("-2.00"), "RM2"))
     box = sandbox(catalog=Catalog(products={"BILL": cheap}))
-    assert pay(box, order(amount=1)).result.cost == 0
-    assert pay(box, order("ref-2", amount="12.34")).result.cost == Decimal("10.34")
+    assert pay(box, order(amount=1)).result.kind.cost == 0
+    assert pay(box, order("ref-2", amount="12.34")).result.kind.cost == Decimal("10.34")
 
 
 def test_remarks_of_the_caller_are_echoed() -> None:
-    assert pay(sandbox(), order(remarks="table 4")).result.remarks == "table 4"
+    assert pay(sandbox(), order(remarks="table 4")).result.texts.remarks == "table 4"
 
 
 WITH_CODE = money_product(

@@ -163,7 +163,7 @@ def test_the_scope_of_nonces_and_the_status_codes_are_updated() -> None:
     assume = {"nonce-scope": "reseller", "payment-status-codes": {Status.ACCEPTED: 99}}
     box = changed({}, {"assume": assume})
     load(box)
-    assert pay(box, at=10).result.code == 99
+    assert pay(box, at=10).result.kind.code == 99
     spent = [box.apply(SpendNonce("R1", key, b"n" * 16, 100, 100.0), seconds(10)) for key in ("k1", "k2")]
     assert spent == [True, False]
 

@@ -136,7 +136,7 @@ def test_the_third_requery_releases_a_step_that_waits_for_it() -> None:
     transaction = pay(box).transaction
     seen = [pay(box, at=at).result.status for at in range(1, 5)]
     assert seen == [Status.PROCESSING, Status.PROCESSING, Status.SUCCESSFUL, Status.SUCCESSFUL]
-    assert [result.cause for result in transaction.results] == ["creation", "requery", "requery"]
+    assert [result.kind.cause for result in transaction.results] == ["creation", "requery", "requery"]
 
 
 def test_a_step_after_a_final_status_never_happens() -> None:
@@ -171,7 +171,7 @@ def test_a_rule_writes_the_fields_of_a_result() -> None:
     box = sandbox(rule(ACCEPTED, step))
     transaction = pay(box).transaction
     fire_due(box, seconds(1))
-    assert (transaction.result.sn, transaction.result.remarks) == ("SN-ref-1", "done")
+    assert (transaction.result.texts.sn, transaction.result.texts.remarks) == ("SN-ref-1", "done")
 
 
 def test_no_step_leaves_failure_or_refund_and_only_a_void_leaves_success() -> None:
