@@ -59,7 +59,7 @@ def attempt_row(one: Callback, tried: Attempt) -> dict[str, Any]:
 
 
 def _callbacks_of(state: State, refid: str | None, trxid: str | None) -> Iterable[Callback]:
-    """Return the callbacks of the requested transactions, oldest first, using indexes."""
+    """Return the callbacks of the requested transactions, oldest first."""
     if refid is None:
         return state.callbacks if trxid is None else state.callbacks.of(trxid)
     paid = (payment_with(state, one, refid) for one in state.resellers.values())
@@ -98,7 +98,10 @@ async def list_callbacks(request: Request, live: LiveSandbox) -> Response:
     def matches(one: Job) -> bool:
         if not isinstance(one, Callback):
             return False
-        return trxid in (None, one.transaction.trxid) if refid is None else one in matching()
+        state, paid = live.core.state, one.transaction
+        if refid is not None and payment_with(state, state.resellers[paid.reseller], refid) is not paid:
+            return False
+        return trxid in (None, paid.trxid)
 
     def counter() -> Callable[[], int]:
         counted = sum(1 for one in matching() for tried in one.attempts if tried.result is not None)

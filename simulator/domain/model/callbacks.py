@@ -92,8 +92,8 @@ def is_retried(result: AttemptResult, *, redirects: bool = False) -> bool:
 
 
 class CallbackLog(deque[Callback]):
-    """The latest callbacks of a sandbox, in order of creation. Their numbers have no gaps. The oldest are evicted, by
-    count and by `size`, the approximate memory in bytes; `left_out` counts them.
+    """The latest callbacks of a sandbox, in order of creation. Their numbers begin with 1 and have no gaps. The oldest
+    are evicted, by count and by `size`, the approximate memory in bytes; `left_out` counts them.
 
     An evicted callback that is pending is still sent and retried, but its results are not stored.
     """
@@ -106,7 +106,7 @@ class CallbackLog(deque[Callback]):
     def find(self, id_: str) -> Callback | None:
         """Return the callback with this id, if it is still in the log."""
         number = id_.removeprefix("cb-")
-        place = int(number) - self[0].serial if self and number.isdecimal() else -1
+        place = int(number) - 1 - self.left_out if number.isdecimal() else -1
         return self[place] if 0 <= place < len(self) else None
 
     def add(self, callback: Callback) -> None:
@@ -123,7 +123,7 @@ class CallbackLog(deque[Callback]):
 
     def end_attempt(self, callback: Callback, attempt: Attempt, result: AttemptResult) -> None:
         """Store the result of an attempt, without the receiver's headers. May evict callbacks, like `add`."""
-        if self.find(callback.id) is None:
+        if callback.serial <= self.left_out:
             attempt.result = replace(result, body="", headers=())
             return
         attempt.result = replace(result, headers=()) if result.headers else result
