@@ -3,18 +3,24 @@ latest payments, ledger entries, attempts and e-mails, so that it takes millisec
 
 from collections.abc import Sequence
 from itertools import islice
+from operator import attrgetter
 from typing import Any, Final
 
 from simulator.domain.model.delivery_attempts import Attempt, JobCounts
 from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.transactions import ResultTexts
 from simulator.domain.state import State
-from simulator.persistence.snapshot.rows import RESULT_ROW
 from simulator.runtime.command_log import digest
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.catalog import product_body, tree_part
 from simulator.wire.formats import encode
 
 NO_JOBS = JobCounts()
+RESULT_ROW: Final = attrgetter(
+    "at", "kind.status", "kind.code", "kind.cost", "balance", "kind.cause",
+    *(f"texts.{name}" for name in ResultTexts.__struct_fields__),
+)  # fmt: skip
+"""Returns the values of a result as one row."""
 LATEST: Final = 300
 """The number of latest payments, callbacks, deliveries and e-mails that the digest covers, and about the number of
 latest ledger entries of all wallets."""

@@ -28,6 +28,7 @@ from simulator.domain.model.transactions import (
 from simulator.domain.model.wallet import Entry
 from simulator.domain.model.webhooks import BalanceAdded, CatalogEntry, Delivery, Event, Webhook
 from simulator.domain.state import State
+from simulator.persistence.replay.state_digest import RESULT_ROW
 from simulator.persistence.snapshot.document import JSON_DECODER, JSON_ENCODER, Rows, Typed, typed, untyped
 from simulator.runtime.live_sandbox import LiveSandbox
 
@@ -38,11 +39,7 @@ OF_FIRST_ENTRY: Final = ("trxid", "created")
 SHARED: Final = Rows(Transaction, [name for name in Transaction.__struct_fields__ if name not in _SHARED])
 """The values that many payments share."""
 ResultRow: Any = tuple[datetime, Status, int, str, str, str, str, str, str, date | None, str, str]
-RESULT_ROW: Final = attrgetter(
-    "at", "kind.status", "kind.code", "kind.cost", "balance", "kind.cause",
-    *(f"texts.{name}" for name in ResultTexts.__struct_fields__),
-)  # fmt: skip
-"""Returns the row of a result. Amounts are read as texts, so that equal amounts are one object in memory."""
+"""A result, as `RESULT_ROW` makes it. Amounts are read as texts, so that equal amounts are one object in memory."""
 PAYMENTS: Final = Rows(
     Transaction,
     (*_SHARED, *OF_FIRST_ENTRY, "number", "refund"),
