@@ -13,13 +13,14 @@ so a tape can have stand-ins.
 
 import re
 from base64 import b64encode
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator
 from os.path import commonprefix
 from typing import Any, Final
-from urllib.parse import quote, quote_plus, unquote_plus, unquote_to_bytes, urlsplit
+from urllib.parse import quote, quote_plus, unquote_plus
 
 import msgspec
 
+from simulator.domain.model.resellers import FORMER_MAX, SecretLog
 from simulator.wire.formats import encode
 from simulator.wire.token_answers import HARMLESS_MEMBERS, MEMBERS, is_token_path
 
@@ -28,6 +29,7 @@ FOUND_CHARS_MIN: Final = 8  # a shorter secret, such as the password `1234`, wou
 WORD_CHARS_MIN: Final = 24  # the same for a secret of letters alone, or of digits alone
 CUT_CHARS_MIN: Final = 12  # of a secret's beginning that is recognized, since a message may have cut off the rest
 BODY_BYTES_MAX: Final = 256 * 1024  # of a body that is shown; the rest is neither decoded nor searched
+FORMER_CHARS_MAX: Final = 4 * 1024 * 1024
 FOREIGN_KEY_CHARS_SHOWN: Final = 8  # of an unknown `X-Api-Key`, which may be a misplaced secret
 
 SECRET_MEMBERS: Final = (
@@ -38,13 +40,11 @@ SECRET_MEMBERS: Final = (
 """Members of a body, in any case, with or without the underscore. `token` and `key` are business data there."""
 HARMLESS_HEADERS: Final = frozenset({"x-api-key", "x-signature", "idempotency-key"})
 """The first two are useless without the secret; the last one opens nothing."""
-_SECRET_PART: Final = re.compile(
-    r"token|passw|pass[_.-]?(?:phrase|code)|pwd|secret|signature|authori[sz]|credential|cookie|bearer|hmac"
+_SECRET_NAME: Final = re.compile(
+    r"(?i:token|passw|pass[_.-]?(?:phrase|code)|pwd|secret|signature|authori[sz]|credential|cookie|bearer|hmac"
     r"|(?:api|access|webhook|shared|signing|private|auth)[_.-]?key"
-    r"|(?:^|[_.-])(?:key|sig|auth|jwt|pass)$|^(?:o?auth[_.-]?)?code$",
-    re.IGNORECASE,
+    r"|(?:^|[_.-])(?:key|sig|auth|jwt|pass)$|^(?:o?auth[_.-]?)?code$)|[a-z0-9](?:Key|Sig|Auth|Jwt|Pass)$"
 )
-_CAMEL_WORD: Final = re.compile(r"(?<=[a-z0-9])(?:Key|Sig|Auth|Jwt|Pass)$")
 
 _BLOCK: Final = 4
 _PERCENT: Final = re.compile(r"%[0-9A-F]{2}")
@@ -61,10 +61,8 @@ _MEMBER: Final = re.compile(
     re.I | re.S,
 )
 _PARAMETER: Final = re.compile(rf"((?:^|(?<=&))(?:{_NAMES})=)([^&]++)".encode(), re.I)
-_URL: Final = re.compile(r"""(?:[a-z][a-z0-9+.-]{0,19}:)?//[^\s"'<>]++""", re.I)
+_URL: Final = re.compile(r"""((?:[a-z][a-z0-9+.-]{0,19}:)?//)(?:([^\s"'<>/?#]*)@)?([^\s"'<>]*+)""", re.I)
 _URL_VALUE: Final = re.compile(r"""((?:[?&]|(;))([^=&;#?"\s<>/]{1,100}+)=)((?(2)[^&#?"\s<>]++|[^&#"\s<>]++))""")
-_ENCODED: Final = re.compile("%2F%2F|%3F|%3D", re.I)
-"""Parts of a URL in a parameter; a client may encode them all, or only the last two."""
 
 Put = Callable[[str], str]
 
@@ -122,6 +120,44 @@ class Secrets:
                         yield start, stop
 
 
+class FormerSecrets:
+    """The secrets of former lives of sandboxes: at least the latest `FORMER_MAX`, in two `generations`. The older one
+    is evicted whenever the newer is full, or has `FORMER_CHARS_MAX` characters."""
+
+    def __init__(self) -> None:
+        self.generations = Secrets(), Secrets()
+
+    def add(self, secrets: Iterable[str]) -> None:
+        """Add secrets to redact."""
+        _, newer = self.generations
+        newer.add(secrets)
+        if len(newer) >= FORMER_MAX or newer.chars >= FORMER_CHARS_MAX:
+            self.generations = newer, Secrets()
+
+
+def followed(index: Secrets, secrets: Collection[str]) -> Secrets:
+    """Return the index with these secrets added; a new index when it has more than `FORMER_MAX` others."""
+    if len(index) > len(secrets) + FORMER_MAX:
+        index = Secrets()
+    index.add(secrets)
+    return index
+
+
+class OwnSecrets:
+    """An index of the secrets of a sandbox's life, which follows their log."""
+
+    def __init__(self, log: SecretLog) -> None:
+        self._log = log
+        self._index = Secrets()
+        self._version = 0
+
+    def index(self) -> Secrets:
+        """Return the index of the secrets."""
+        if self._version != self._log.version:
+            self._index, self._version = followed(self._index, tuple(self._log)), self._log.version
+        return self._index
+
+
 def _end_of(spelling: bytes, text: bytes, start: int) -> int:
     """Return where a spelling at a place ends: there when the text differs."""
     end, beginning = start + len(spelling), spelling[:CUT_CHARS_MIN]
@@ -141,7 +177,7 @@ def _spellings(secret: str) -> set[bytes]:
     raw = plain.encode("utf-8", "surrogatepass")
     if len(plain) < (WORD_CHARS_MIN if raw.isalpha() or raw.isdigit() else FOUND_CHARS_MIN):
         return set()
-    encoded = [quote(raw, safe=""), quote_plus(raw)]
+    encoded = [quote(raw, safe=""), quote_plus(raw), quote(raw, safe="!'()*")]  # the last as JavaScript does
     encoded += [_PERCENT.sub(lambda code: code[0].lower(), text) for text in encoded]
     return {form for form in (raw, *map(str.encode, encoded), *_in_base64(raw)) if len(form) >= FOUND_CHARS_MIN}
 
@@ -171,11 +207,6 @@ def redact(text: str, secrets: Iterable[Secrets], put: Put = _mask) -> str:
     return b"".join((*shown, raw[end:])).decode("utf-8", "surrogatepass")
 
 
-def is_token(text: str) -> bool:
-    """Return whether a text is a token that we issued."""
-    return _TOKEN.fullmatch(text.encode("utf-8", "surrogatepass")) is not None
-
-
 def redact_strings(body: bytes, change: Put) -> bytes:
     """Change the strings of a JSON text, which may be cut or broken."""
 
@@ -189,22 +220,13 @@ def redact_strings(body: bytes, change: Put) -> bytes:
     return _STRING.sub(string, body)
 
 
-def is_secret_name(name: str) -> bool:
-    """Return whether the value of a parameter or header of this name is a secret."""
-    return bool(_SECRET_PART.search(name) or _CAMEL_WORD.search(name))
-
-
 def redact_members(body: bytes, put: Put = _mask) -> bytes:
     """Return a body without the values of secret members and parameters: texts and numbers, not lists or objects. It
     may be cut, broken, or sent to a path that has no such member."""
     body = _MEMBER.sub(lambda found: found[1] + encode(put(_text_of(found[2]))), body)
-    return _PARAMETER.sub(lambda found: found[1] + put(_form_value(found[2])).encode(), body)
-
-
-def members_in(body: bytes) -> Iterator[str]:
-    """Yield the values that `redact_members` hides."""
-    yield from (_text_of(found[2]) for found in _MEMBER.finditer(body))
-    yield from (_form_value(found[2]) for found in _PARAMETER.finditer(body))
+    return _PARAMETER.sub(
+        lambda found: found[1] + put(unquote_plus(found[2].decode("utf-8", "replace"))).encode(), body
+    )
 
 
 def _text_of(value: bytes) -> str:
@@ -214,24 +236,14 @@ def _text_of(value: bytes) -> str:
         return value.strip(b'"').decode("utf-8", "replace")
 
 
-def _form_value(value: bytes) -> str:
-    return unquote_to_bytes(value.replace(b"+", b" ")).decode("utf-8", "replace")
-
-
 def redact_urls(text: str, put: Put = _mask) -> str:
     """Return a text whose URLs have neither userinfo nor the values of secret parameters."""
-    return _URL.sub(lambda found: _redact_url(found[0], put), text) if "//" in text else text
 
+    def url(found: re.Match[str]) -> str:
+        start, userinfo, rest = found.groups()
+        return redact_parameters(start + ("" if userinfo is None else put(userinfo) + "@") + rest, put)
 
-def _redact_url(url: str, put: Put) -> str:
-    try:
-        userinfo, sign, _ = urlsplit(url).netloc.rpartition("@")
-    except ValueError:  # such as an unterminated IPv6 address
-        userinfo, sign, _ = re.split("[/?#]", url.partition("//")[2], maxsplit=1)[0].rpartition("@")
-    if sign:
-        before, _, rest = url.partition("//")
-        url = f"{before}//{put(userinfo)}{rest[len(userinfo) :]}"
-    return redact_parameters(url, put) if "=" in url else url
+    return _URL.sub(url, text) if "//" in text else text
 
 
 def redact_parameters(url: str, put: Put = _mask) -> str:
@@ -239,9 +251,9 @@ def redact_parameters(url: str, put: Put = _mask) -> str:
 
     def value(found: re.Match[str]) -> str:
         before, _, name, sent = found.groups()
-        if is_secret_name(unquote_plus(name)):
+        if _SECRET_NAME.search(unquote_plus(name)):
             return found[0] if sent.startswith(MASKED[:4]) else before + put(sent)
-        if _ENCODED.search(sent) and (shown := redact_urls(plain := unquote_plus(sent), put)) != plain:
+        if "%" in sent and (shown := redact_urls(plain := unquote_plus(sent), put)) != plain:
             return before + quote(shown, safe="()")
         return before + redact_parameters(sent, put) if "=" in sent else found[0]
 
@@ -249,19 +261,10 @@ def redact_parameters(url: str, put: Put = _mask) -> str:
 
 
 class Mask:
-    """Hides secrets in the parts of a request: the given secrets, and the secrets in `known`. An X-Api-Key that is not
-    in `keys` may be a misplaced secret."""
+    """Hides secrets in the parts of a request. An X-Api-Key that is not in `keys` may be a misplaced secret."""
 
-    def __init__(
-        self,
-        secrets: Iterable[str] = (),
-        keys: Container[str] = (),
-        known: Iterable[Secrets] = (),
-        put: Put = _mask,
-    ) -> None:
-        self.keys, self._put = keys, put
-        given = [Secrets(secrets)] if secrets else []
-        self.secrets = (*given, *known)
+    def __init__(self, secrets: Iterable[Secrets] = (), keys: Container[str] = (), put: Put = _mask) -> None:
+        self.secrets, self.keys, self._put = tuple(secrets), keys, put
 
     def text(self, text: str) -> str:
         """Return a text without secrets, tokens, and the credentials in URLs."""
@@ -270,23 +273,20 @@ class Mask:
     def _known(self, text: str) -> str:
         return redact(text, self.secrets, self._put)
 
-    def has_secret(self, text: str) -> bool:
+    def has_secret(self, text: bytes) -> bool:
         """Return whether a text has a known secret or a token of ours in it."""
-        return self._finds(text.encode("utf-8", "surrogatepass"))
-
-    def _finds(self, raw: bytes) -> bool:
-        return _TOKEN_PART in raw or any(True for each in self.secrets if each.chars for _ in each.spans(raw))
+        return _TOKEN_PART in text or any(True for each in self.secrets if each.chars for _ in each.spans(text))
 
     def answer(self, body: bytes) -> bytes:
         """Return a JSON text with every secret in its strings hidden."""
-        return redact_strings(body, self._known) if b"\\" in body or self._finds(body) else body
+        return redact_strings(body, self._known) if b"\\" in body or self.has_secret(body) else body
 
     def header(self, name: str, value: str) -> str:
         """Return a header's value without secrets."""
         if name.lower() == "x-api-key" and value not in self.keys and len(value) > FOREIGN_KEY_CHARS_SHOWN:
             rest = value[FOREIGN_KEY_CHARS_SHOWN:]
             return value[:FOREIGN_KEY_CHARS_SHOWN] + (f"... {MASKED}" if self._put is _mask else self._put(rest))
-        is_secret = is_secret_name(name) and name.lower() not in HARMLESS_HEADERS
+        is_secret = _SECRET_NAME.search(name) and name.lower() not in HARMLESS_HEADERS
         return self._put(value) if is_secret else self.text(value)
 
     def path(self, path: str) -> str:
@@ -300,8 +300,7 @@ class Mask:
         query = query if isinstance(query, str) else query.decode("latin-1")
         if is_token_path(path):
             query = "&".join(map(self._token_parameter, query.split("&")))
-        parts = self._known(query).split("&")
-        return "&".join(redact_parameters("?" + redact_urls(part, self._put), self._put)[1:] for part in parts)
+        return self.path("?" + query)[1:]
 
     def body(self, path: str, body: bytes) -> str:
         """Return a body as text; a long body is truncated, with its full length."""

@@ -25,7 +25,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "domain": set(),
     "shortened": set(),
     "whole_files": set(),
-    "redaction": {"wire"},
+    "redaction": {"domain", "wire"},
     "auth": {"shortened"},
     "contract": {"shortened"},
     "server": set(),

@@ -16,7 +16,6 @@ from simulator.redaction import (
     MASKED,
     Mask,
     Secrets,
-    members_in,
     redact,
     redact_members,
     redact_urls,
@@ -110,7 +109,7 @@ VALUES = st.recursive(st.text(LETTERS, max_size=30), lambda inner: st.dictionari
 @given(value=VALUES, secrets=SECRETS)
 def test_a_masked_answer_is_json_of_the_same_shape(value: object, secrets: list[str]) -> None:
     """Even when a secret has the characters between two strings in it."""
-    mask = Mask([*secrets, '","b":"', '": {"a": "', "aaaa-aaa"])
+    mask = Mask([Secrets([*secrets, '","b":"', '": {"a": "', "aaaa-aaa"])])
     for written in ({"a": value, "b": "aaaa-aaa"}, [secrets, value]):
         shown = mask.answer(json.dumps(written).encode())
         decoded = json.loads(shown)
@@ -120,7 +119,7 @@ def test_a_masked_answer_is_json_of_the_same_shape(value: object, secrets: list[
 
 @pytest.mark.parametrize("secret", ['quo"te"and"more', "back\\slash\\es", "é€😀é€😀é€😀", "a/b+c=d&e f%25g"])
 def test_an_answer_hides_a_secret_however_its_json_escapes_it(secret: str) -> None:
-    mask = Mask([secret])
+    mask = Mask([Secrets([secret])])
     for ascii_only in (False, True):
         body = json.dumps({"refid": f"x {secret} y"}, ensure_ascii=ascii_only)
         for spelt in (body, body.replace("/", "\\/")):
@@ -137,7 +136,7 @@ def test_the_longest_of_secrets_that_begin_alike_is_replaced() -> None:
 def test_a_caller_may_put_something_else_instead_of_a_secret() -> None:
     known = [Secrets(["a/b+c d=e&f1"])]
     assert redact("x a%2Fb%2Bc%20d%3De%26f1 y", known, lambda spelt: f"<{len(spelt)}>") == "x <22> y"
-    mask = Mask(keys=["known-key"], known=known, put=lambda _: "other")
+    mask = Mask(known, ["known-key"], put=lambda _: "other")
     assert mask.header("X-Auth-Token", "abc") == "other"
     assert mask.header("X-Api-Key", "0123456789") == "01234567other"
     assert (
@@ -162,7 +161,7 @@ BODIES = [
 
 @pytest.mark.parametrize("body", BODIES)
 def test_a_secret_is_found_by_the_name_of_its_member_or_parameter(body: bytes) -> None:
-    assert set(members_in(body)) == {"hush-hush"}
+    assert b"<hush-hush>" in redact_members(body, "<{}>".format)
     shown = redact_members(body)
     assert b"hush-" not in shown
     assert b"%2D" not in shown

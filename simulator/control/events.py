@@ -241,8 +241,11 @@ class EventSource:
                 name = content.event.sandbox
                 _add_leaves(texts.get(name) or texts.setdefault(name, {name}), content.fields)
         masks = {name: self._sandboxes.mask_of(self._sandboxes.find(name)) for name in texts}
-        joined = {name: "\n".join(text for text in found if isinstance(text, str)) for name, found in texts.items()}
-        return {name: mask for name, mask in masks.items() if mask.has_secret(joined[name])}
+        return {name: mask for name, mask in masks.items() if mask.has_secret(_joined(texts[name]))}
+
+
+def _joined(leaves: Iterable[object]) -> bytes:
+    return "\n".join(leaf for leaf in leaves if isinstance(leaf, str)).encode("utf-8", "surrogatepass")
 
 
 def _add_leaves(leaves: set[object], value: dict[str, Any] | list[Any]) -> None:

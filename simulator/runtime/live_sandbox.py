@@ -16,7 +16,7 @@ from simulator.domain.model.scenario import Scenario
 from simulator.domain.reports.coverage import Coverage, coverage
 from simulator.persistence.tape.entries import CommandApplied, Entry, InboxCleared, InboxProgrammed, InboxReceived
 from simulator.persistence.tape.tape import ENTRY_BYTES, Tape
-from simulator.redaction import Mask, Secrets
+from simulator.redaction import FormerSecrets, Mask, OwnSecrets, Secrets
 from simulator.runtime.attempt_log import SENT_MAX
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
@@ -31,7 +31,6 @@ from simulator.runtime.journal import Exchange, Journal
 from simulator.runtime.lives import Beginning, Ending, FirstState, SandboxSpec, ServerBudgets, dispose, first_state
 from simulator.runtime.marks import NO_KEEPER, Keeper, Marks, StoredPlace
 from simulator.runtime.operations import ServerCounts
-from simulator.runtime.secret_index import FormerSecrets, OwnSecrets
 from simulator.runtime.traces import Trace, caller
 from simulator.runtime.waiting import Delays, Notifier, Turnstile, WaitingRoom
 from simulator.wire.traffic import Notification
@@ -342,7 +341,7 @@ class LiveSandbox:
         """Return the mask of these secrets; always the same while they are in the same indexes."""
         keys, secrets = self.core.state.keys, self.secrets
         if self._mask.keys is not keys or self._mask.secrets != secrets:
-            self._mask = Mask((), keys, secrets)
+            self._mask = Mask(secrets, keys)
         return self._mask
 
     def retire_secrets(self, next_life: Iterable[str] = ()) -> None:

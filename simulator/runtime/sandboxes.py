@@ -15,7 +15,7 @@ from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.model.likeness import nearest
 from simulator.domain.reports.coverage import Coverage
 from simulator.persistence.tape.entries import ClockSet
-from simulator.redaction import Mask, Secrets
+from simulator.redaction import FormerSecrets, Mask, Secrets, followed
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
@@ -24,7 +24,6 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import NO_QUOTAS, Ending, FirstState, SandboxSpec, dispose, first_state, server_budgets
 from simulator.runtime.marks import NO_KEEPER, Keeper
 from simulator.runtime.operations import ServerCounts
-from simulator.runtime.secret_index import FormerSecrets, followed
 from simulator.runtime.waiting import Turnstile, WaitingRoom
 
 DEFAULT = "default"
@@ -99,7 +98,7 @@ class Sandboxes:
             return live.mask
         shown = {each: None for each in (live, *map(self._by_id.get, others)) if each is not None}
         known = dict.fromkeys(chain.from_iterable(each.secrets for each in shown))  # they share the former secrets
-        return Mask((), ChainMap(*(each.core.state.keys for each in shown)), known if shown else self.secrets)
+        return Mask(known if shown else self.secrets, ChainMap(*(each.core.state.keys for each in shown)))
 
     def find(self, sandbox_id: str) -> LiveSandbox | None:
         """Return the sandbox with this id, or None."""

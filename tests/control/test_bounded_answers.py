@@ -30,7 +30,7 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 @pytest.mark.parametrize("path", ["/v2/topup", "/v2/token"])
 def test_a_large_body_is_cut_before_it_is_decoded_and_searched(piece: bytes, path: str, searched: list[int]) -> None:
     body = piece * (LARGE // len(piece))
-    shown = Mask(["a secret of somebody"]).body(path, body)
+    shown = Mask([Secrets(["a secret of somebody"])]).body(path, body)
     assert len(shown) < BODY_BYTES_MAX + 100
     assert shown.endswith(f"... (the beginning of {len(body)} bytes)")
     assert sum(searched) <= 4 * BODY_BYTES_MAX
@@ -56,7 +56,7 @@ def test_a_token_request_that_is_too_long_to_be_read_is_not_shown() -> None:
 def test_a_secret_at_the_cut_is_not_shown_in_part(shift: int) -> None:
     secret = "s3cr3t-of-somebody-that-is-long-enough"
     body = b"-" * (BODY_BYTES_MAX - shift) + secret.encode() + b"-" * 100
-    shown = Mask([secret]).body("/v2/topup", body)
+    shown = Mask([Secrets([secret])]).body("/v2/topup", body)
     assert secret[:CUT_CHARS_MIN] not in shown
     assert shown.startswith("-" * (BODY_BYTES_MAX - shift))
 

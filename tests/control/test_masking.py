@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.redaction import MASKED, Mask
+from simulator.redaction import MASKED, Mask, Secrets
 from tests.support.client import Client, running
 
 PATH = "/v2/token"
@@ -132,18 +132,19 @@ AWKWARD = 'p/a+s s&w"o=r%25d\\\\é€😀=='
 """A password that no encoding leaves as it is."""
 
 
-@pytest.mark.parametrize("secret", ["bm90+LWE/c2Vj==", AWKWARD, "seven77=", "100%41pure"])
+@pytest.mark.parametrize("secret", ["bm90+LWE/c2Vj==", AWKWARD, "seven77=", "100%41pure", "it's(a)*/word!"])
 @pytest.mark.parametrize(
     "spell",
     [
         str,
         quote_plus,
         lambda text: quote(text, safe=""),
+        lambda text: quote(text, safe="!'()*"),  # as encodeURIComponent does
     ],
-    ids=["plain", "form", "url"],
+    ids=["plain", "form", "url", "javascript"],
 )
 def test_a_secret_is_masked_as_programs_write_it(secret: str, spell: Callable[[str], str]) -> None:
-    mask = Mask([secret])
+    mask = Mask([Secrets([secret])])
     spelling = spell(secret)
     assert mask.text(f"x%20{spelling}-y\\n") == f"x%20{MASKED}-y\\n"
     assert mask.text(f"{spelling}&{spelling}") == f"{MASKED}&{MASKED}"
@@ -154,24 +155,24 @@ def test_a_secret_is_masked_as_programs_write_it(secret: str, spell: Callable[[s
 @pytest.mark.parametrize("secret", ["bm90+LWE/c2Vj==", AWKWARD])
 def test_a_secret_in_a_string_of_json_is_masked_however_json_escapes_it(secret: str) -> None:
     escaped = json.dumps(secret).replace("+", "\\u002B").replace("&", "\\u0026").replace("=", "\\u003D")
-    assert Mask([secret]).body("/v2/topup", f'{{"a": {escaped}}}'.encode()) == f'{{"a": "{MASKED}"}}'
+    assert Mask([Secrets([secret])]).body("/v2/topup", f'{{"a": {escaped}}}'.encode()) == f'{{"a": "{MASKED}"}}'
 
 
 def test_base64_without_its_padding_is_masked() -> None:
-    mask = Mask(["bm90+LWE/c2Vj=="])
+    mask = Mask([Secrets(["bm90+LWE/c2Vj=="])])
     assert mask.text("a bm90+LWE/c2Vj b") == f"a {MASKED} b"
     assert mask.query("/v2/topup", b"bm90+LWE/c2Vj==") == MASKED
 
 
 def test_a_text_without_secrets_is_unchanged() -> None:
-    mask = Mask(["bm90+LWE/c2Vj=="])
+    mask = Mask([Secrets(["bm90+LWE/c2Vj=="])])
     for text in ("", "%41%zz%", '{"a": "\\u00e9\\ud83d\\ude00\\ud83d\\/"}', "é😀", "\\"):
         assert mask.text(text) == text
 
 
 @given(text=st.text(alphabet="%25ab\\\\u0dD83cE=/é", max_size=60))
 def test_any_text_can_be_masked_and_no_secret_is_left(text: str) -> None:
-    mask = Mask(["aaaa/bbbb="])
+    mask = Mask([Secrets(["aaaa/bbbb="])])
     shown = mask.text(f"{text}aaaa/bbbb={text}")
     assert "aaaa/bbbb" not in shown
     assert MASKED in shown

@@ -23,7 +23,7 @@ from simulator.persistence.replay.state_digest import state_digest
 from simulator.persistence.replay.tape_reader import ReadTape, read_tapes
 from simulator.persistence.replay.tape_writer import MarkState, TakenTape, take_tape, tape_lines
 from simulator.persistence.tape.entries import AttemptSent, Entry
-from simulator.redaction import SECRET_MEMBERS, Mask, is_token
+from simulator.redaction import MASKED, SECRET_MEMBERS, Mask, Secrets, redact
 from simulator.runtime.journal import Exchange
 from simulator.scenario.library import load_scenario
 
@@ -42,7 +42,7 @@ class StandIns(dict[str, str]):
     itself. Tokens of the simulator do, too, since a replay issues them again."""
 
     def __missing__(self, secret: str) -> str:
-        if not secret or is_token(secret):
+        if not secret or redact(secret, ()) == MASKED:  # a token
             return secret
         prefix, core, padding = _PARTS.fullmatch(secret).groups("")  # type: ignore[union-attr]  # it matches any text
         length = len(core.encode("utf-8", "surrogatepass"))
@@ -103,7 +103,7 @@ def lines_in_steps(tape: TakenTape, replayer: RequestReplay) -> Iterator[bytes |
     for line in tape_lines(tape):
         secrets.update(texts_in(_DECODER.decode(line)))
         yield None
-    mask, is_same = Mask(secrets, tape.keys, tape.former, stand_ins.__getitem__), True
+    mask, is_same = Mask([Secrets(secrets), *tape.former], tape.keys, stand_ins.__getitem__), True
     for line in tape_lines(tape):
         before = _DECODER.decode(line)
         after = _redacted(before, mask, stand_ins)

@@ -17,8 +17,7 @@ from simulator.auth.headers import joined
 from simulator.auth.signature import MESSAGES, Denied, check_headers, verify
 from simulator.contract.endpoints import fields_of
 from simulator.domain.model.webhooks import Signature
-from simulator.redaction import MASKED, Mask, Secrets, members_in, redact, redact_strings
-from simulator.runtime.secret_index import FormerSecrets
+from simulator.redaction import MASKED, FormerSecrets, Mask, Secrets, redact, redact_members, redact_strings
 from simulator.staging.proxy.departures import members
 from simulator.staging.proxy.messages import PassedExchange
 from simulator.wire.traffic import Call, Headers, Notification
@@ -28,7 +27,6 @@ WEBHOOK_PATH: Final = "/v2/balance-webhook"
 _WEBHOOKS_MAX: Final = 20
 CHARS_MAX: Final = 4096  # tokens are shorter; a longer text is recognized by its beginning
 SEARCHED_BYTES_MAX: Final = 64 * 1024  # a login is shorter
-SEEN_CHARS_MAX: Final = 4 * 1024 * 1024
 
 
 class SeenSecrets:
@@ -39,12 +37,12 @@ class SeenSecrets:
         self.webhooks: deque[str] = deque(maxlen=_WEBHOOKS_MAX)
         self._given = Secrets(given)
         self._keys = frozenset(keys)
-        self._seen = FormerSecrets(SEEN_CHARS_MAX)
+        self._seen = FormerSecrets()
 
     @property
     def mask(self) -> Mask:
         """Return a mask that hides all secrets."""
-        return Mask((), self._keys, self.secrets)
+        return Mask(self.secrets, self._keys)
 
     @property
     def secrets(self) -> tuple[Secrets, ...]:
@@ -58,8 +56,11 @@ class SeenSecrets:
             if isinstance(secret, str) and secret[:CHARS_MAX] == secret != "" and secret not in self.webhooks:
                 self.webhooks.append(secret)
         for part in (body, answer):
-            found = members_in(part[:SEARCHED_BYTES_MAX])
-            self._seen.add(text[:CHARS_MAX] for text in found)
+            redact_members(part[:SEARCHED_BYTES_MAX], self._learn)
+
+    def _learn(self, secret: str) -> str:
+        self._seen.add([secret[:CHARS_MAX]])
+        return secret
 
 
 def without_secrets(one: Call | Notification, secrets: Iterable[Secrets]) -> Call | Notification:

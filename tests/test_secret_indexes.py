@@ -2,10 +2,9 @@
 
 import pytest
 
+from simulator import redaction
 from simulator.domain.model.resellers import FORMER_MAX
-from simulator.redaction import MASKED, Secrets, redact
-from simulator.runtime import secret_index
-from simulator.runtime.secret_index import FormerSecrets, followed
+from simulator.redaction import MASKED, FormerSecrets, Secrets, followed, redact
 from tests.support.client import running
 
 KEYS_PATH = "/sandboxes/default/resellers/RS001/api-keys"
@@ -16,7 +15,7 @@ def named(n: int) -> str:
 
 
 def test_at_least_the_latest_former_secrets_are_known_at_any_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(secret_index, "FORMER_MAX", 1_000)
+    monkeypatch.setattr(redaction, "FORMER_MAX", 1_000)
     former = FormerSecrets()
     for n in range(0, 5_000, 70):
         former.add(map(named, range(n, n + 70)))
@@ -35,7 +34,7 @@ def test_an_overgrown_index_is_rebuilt_from_its_sources() -> None:
 def test_secrets_of_lives_before_are_known_however_many_the_sandbox_has_by_then(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(secret_index, "FORMER_MAX", 10)
+    monkeypatch.setattr(redaction, "FORMER_MAX", 10)
     with running() as client:
         latest: str = client.sim("POST", KEYS_PATH).json["api_secret"]
         client.sim("POST", "/sandboxes/default/reset")
