@@ -30,8 +30,7 @@ from simulator.cli.usage import Refused, notify, verb, wrong_usage
 from simulator.cli.values import Whole
 from simulator.domain.errors import DomainError
 from simulator.domain.model.instants import Times, times_of
-from simulator.persistence.replay.proof import compiler_for, prove
-from simulator.persistence.replay.rebuilding import nowhere, resume
+from simulator.persistence.replay.rebuilding import compiler_for, nowhere, prove, resume
 from simulator.persistence.replay.tape_writer import beginning_of
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.shortened import whole_line

@@ -13,7 +13,7 @@ from simulator.domain.errors import Unacceptable
 from simulator.domain.model.instants import Times
 from simulator.persistence.replay.codec import BadTape
 from simulator.persistence.replay.differences import Difference
-from simulator.persistence.replay.proof import Moment, moment_until, now_of, shown_time
+from simulator.persistence.replay.rebuilding import Moment, moment_until, now_of, shown_time
 from simulator.persistence.replay.tape_reader import CutShort, NoTape, ReadTape, TooLargeFile, read_file
 from simulator.persistence.tape.entries import (
     AttemptSent,

@@ -16,8 +16,7 @@ from simulator.persistence.keeper import StoredMark, not_kept_errors
 from simulator.persistence.reader import Reader
 from simulator.persistence.replay.codec import Answered, BadTape, Began, entry_from
 from simulator.persistence.replay.player import Player, RequestReplay
-from simulator.persistence.replay.proof import compiler_for
-from simulator.persistence.replay.rebuilding import EPOCH, Surroundings, nowhere, player_of
+from simulator.persistence.replay.rebuilding import EPOCH, Surroundings, compiler_for, nowhere, player_of
 from simulator.persistence.replay.tape_reader import head_from
 from simulator.persistence.replay.tape_writer import Head, TakenTape, beginning_of, end_of
 from simulator.persistence.snapshot.document import BadSnapshot, snapshot_of

@@ -5,7 +5,7 @@ that changes nothing.
 """
 
 from asyncio import Semaphore
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Final, NamedTuple
 
@@ -13,19 +13,10 @@ from msgspec.structs import replace
 
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.model.instants import Times
-from simulator.persistence.replay.differences import Difference
+from simulator.persistence.replay import rebuilding
+from simulator.persistence.replay.differences import Difference, state_digest
 from simulator.persistence.replay.player import Player, RequestReplay
-from simulator.persistence.replay.proof import Moment, compiler_for, last_time, moment_in, moment_until, time_behind
-from simulator.persistence.replay.rebuilding import (
-    FORKED,
-    REWOUND,
-    Surroundings,
-    left,
-    load_whole_tape,
-    player_of,
-    resume,
-)
-from simulator.persistence.replay.state_digest import state_digest
+from simulator.persistence.replay.rebuilding import Moment, Surroundings
 from simulator.persistence.replay.tape_reader import ReadTape
 from simulator.persistence.replay.tape_writer import beginning_of
 from simulator.persistence.snapshot.cache import SnapshotCache
@@ -99,7 +90,8 @@ class Rewinder:
             raise
         refuse_lost(live, life)
         life.refuse_while_advancing()
-        clock, known = left(player, self._around.wall, moment.at, REWOUND), self.snapshots.of(live)
+        clock = rebuilding.left(player, self._around.wall, moment.at, rebuilding.REWOUND)
+        known = self.snapshots.of(live)
         await live.replace_with(player.live, clock, place, moment.about)
         self.snapshots.add(live, player.live.beginning, *(one for one in known if one.n <= moment.n))
 
@@ -128,7 +120,7 @@ class Rewinder:
         async with self._rebuilding:
             player = await self._begun(tape, moment, sandboxes, id_)
         marks = [
-            Mark(mark.mark, mark.n, time_behind(tape.entries[: mark.n], tape.head.started), mark.state)
+            Mark(mark.mark, mark.n, rebuilding.time_behind(tape.entries[: mark.n], tape.head.started), mark.state)
             for mark in (() if tape.end is None else tape.end.marks)
             if mark.n <= moment.n
         ]
@@ -156,7 +148,7 @@ class Rewinder:
         try:
             refuse()
             sandboxes.free_id(player.live.id)  # another may have taken it meanwhile
-            live = resume(player, self._around.wall, moment.at, FORKED)
+            live = rebuilding.resume(player, self._around.wall, moment.at, rebuilding.FORKED)
             for mark in marks:
                 live.marks.add(mark)
             sandboxes.add_rebuilt(live, origin)
@@ -166,14 +158,14 @@ class Rewinder:
         return live
 
     async def _begun(self, tape: ReadTape, moment: Moment, sandboxes: Sandboxes, id_: str) -> Player:
-        compiler = await in_background(compiler_for, tape.head)
+        compiler = await in_background(rebuilding.compiler_for, tape.head)
         first = await in_background(beginning_of, tape.head, compiler)
         spec = replace(first.spec, id=id_, drawn_for=first.spec.drawn_for or tape.head.sandbox, quotas=NO_QUOTAS)
         around = Surroundings(self._around.wall, self._around.sender, unshared_budgets())
         beginning = replace(first, spec=sandboxes.bounded(spec))
         arguments = id_, beginning, self._replayer, around, compiler
         try:
-            player = await in_background(player_of, *arguments)
+            player = await in_background(rebuilding.player_of, *arguments)
         except (ValueError, ArithmeticError, LookupError, TypeError) as error:  # it was written by hand
             raise Conflict("not_repeatable", f"the tape cannot be repeated ({error})") from None
         hint = f"; reseller-sim {tape.head.version} recorded it"
@@ -185,7 +177,7 @@ class Rewinder:
     async def _rebuilt(self, live: LiveSandbox, life: Driver, moment: Moment, id_: str, beginning: Beginning) -> Player:
         """Return a player that has played the tape of a sandbox up to a moment, while its `life` lasts."""
         refuse_lost(live, life)
-        await load_whole_tape(live.tape)
+        await rebuilding.load_whole_tape(live.tape)
         _refuse_lost_beginning(live)
         entries = live.tape.taken(moment.n)
         # Separate budgets: rebuilding must not evict messages of other sandboxes.
@@ -204,7 +196,7 @@ class Rewinder:
                 report(error, "a snapshot")
                 self.snapshots.drop(live, nearest)
         if player is None:
-            player = await in_background(player_of, *arguments)
+            player = await in_background(rebuilding.player_of, *arguments)
         present = live.beginning
         for start in range(player.place, len(entries), PLAYED_AT_ONCE):
             refuse_lost(live, life)
@@ -216,7 +208,7 @@ class Rewinder:
         return player
 
 
-def _play(player: Player, entries: Sequence[Entry], hint: str = REPORT) -> None:
+def _play(player: Player, entries: Iterable[Entry], hint: str = REPORT) -> None:
     """Play entries. Raises `Conflict` at the first entry that replays differently."""
     try:
         found = next((found for one in entries if (found := player.play(one))), None)
@@ -250,10 +242,10 @@ async def _moment_of(live: LiveSandbox, asked: Asked) -> Moment:
     if until is None:
         _refuse_full(live)
         return Moment(len(live.tape), live.clock.now(), "now")
-    await load_whole_tape(live.tape)
+    await rebuilding.load_whole_tape(live.tape)
     entries = list(live.tape)
     try:
-        moment = await in_background(moment_in, entries, until, live.beginning.started, live.clock.now())
+        moment = await in_background(rebuilding.moment_in, entries, until, live.beginning.started, live.clock.now())
     except Unacceptable:
         if asked.to is None:
             _refuse_full(live)
@@ -275,10 +267,10 @@ def _moment_of_tape(tape: ReadTape, asked: Asked) -> Moment:
             text = f"the tape has no mark {asked.mark!r}; it has {', '.join(places) or 'none'}"
             raise Unacceptable("unknown_moment", text, "mark")
         n = places[asked.mark]
-        return Moment(n, time_behind(tape.entries[:n], tape.head.started), asked.mark)
+        return Moment(n, rebuilding.time_behind(tape.entries[:n], tape.head.started), asked.mark)
     if until is not None:
-        return moment_until(tape, until)
-    return Moment(len(tape.entries), last_time(tape), f"entry {len(tape.entries)}")
+        return rebuilding.moment_until(tape, until)
+    return Moment(len(tape.entries), rebuilding.last_time(tape), f"entry {len(tape.entries)}")
 
 
 def _refuse_full(live: LiveSandbox) -> None:

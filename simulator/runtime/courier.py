@@ -108,7 +108,7 @@ class Courier:
 
     async def deliver(self, send: Send, clock: Clock) -> AttemptResult:
         """Make an attempt within the receiver timeout. It is recorded on the tape once its turn at the receiver has
-        come."""
+        come. The result has no headers, since nothing keeps them."""
         job, is_to_inbox = send.job, send.job.url.startswith(INBOX_SCHEME)
         async with _AT_ONCE if is_to_inbox else self._sender.turn(job.url, self._owner):
             wall = clock.wall()
@@ -129,7 +129,7 @@ class Courier:
             kind, sent.reseller = WEBHOOK, job.reseller
         self.served.attempted(kind, result, duration_us)
         sent.url, sent.duration_us, sent.is_answered = job.url, duration_us, result.status is not None
-        return result
+        return msgspec.structs.replace(result, headers=()) if result.headers else result
 
     def attempt(self, send: Send, wall: datetime) -> OutgoingRequest:
         """Return the request of an attempt at this wall time, as a span of the trace that it belongs to."""

@@ -100,7 +100,7 @@ class LiveSandbox:
         self.clock, state = clock, self.core.state
         self.counters.served = self.courier.served = self.served
         self.evicted_before = self.journal.left_out
-        self.sleep: Callable[[float], Awaitable[None]] = self.delays.sleep
+        self.sleep: Callable[[float], Awaitable[object]] = self.delays.sleep
         self.holds = self.courier.holds = Holds(self.events, clock)
         self._agenda = state.agenda
         self.driver = Driver(self.enter, self._agenda, clock, self.courier, self.tape.add)

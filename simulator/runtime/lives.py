@@ -151,7 +151,7 @@ def dispose(state: State, tape: Tape) -> None:
     reads them finds all records.
     """
     tape.leave()
-    records: list[object] = [*tape.entries, *state.nonces, *state.callbacks, *state.transactions.by_number]
+    records: list[object] = [*tape.entries.objects, *state.nonces, *state.callbacks, *state.transactions.by_number]
     for reseller in state.resellers.values():
         records += reseller.wallet.entries
     asyncio.get_running_loop().call_later(FREED_AFTER_S, _free_slice, records)

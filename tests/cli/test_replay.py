@@ -262,7 +262,6 @@ def test_invalid_content_after_a_whole_tape_is_refused_when_all_tapes_are_select
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"hello", "the last line is not the beginning of a tape, which is written by `exec --tape`"),
         (b"hello\n", "line 1 is not the beginning of a tape, which is written by `exec --tape`"),
         (
             b'{"tape":2}\n',

@@ -8,8 +8,7 @@ import pytest
 from simulator.domain.commands import RemoveRule, SetNetwork
 from simulator.domain.errors import DomainError
 from simulator.domain.model.schedule import NetworkStatus
-from simulator.persistence.replay.proof import player_for
-from simulator.persistence.replay.rebuilding import nowhere
+from simulator.persistence.replay.rebuilding import nowhere, player_for
 from simulator.persistence.replay.tape_reader import read_tapes
 from tests.support.client import running
 from tests.support.replaying import play

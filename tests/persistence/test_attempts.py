@@ -1,12 +1,18 @@
 """Attempts that were in the air when the server was killed, or its sandbox rewound: a restart knows how they ended."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import sys
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
+from datetime import datetime
+from enum import Enum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
 import pytest
 
 from simulator.domain.model.callbacks import Callback
@@ -14,7 +20,7 @@ from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, 
 from simulator.http_client.sender import HttpSender
 from simulator.persistence.tape.entries import AttemptSent
 from simulator.wire.outbound import CallbackRequest
-from tests.support.client import Client
+from tests.support.client import Client, running
 from tests.support.data_folders import DEFAULT, killed, saving_of, serving
 from tests.support.replaying import assert_replays
 from tests.support.taped_plays import FIRST
@@ -181,6 +187,50 @@ def test_the_tape_renders_the_body_of_a_callback_as_it_was_sent_in_place_of_a_co
             (one.method, one.url, one.headers, one.body) for one in receiver.received
         ]
         assert len(sent) == 10
+
+
+def memory(roots: Iterable[object], without: Mapping[int, object] = MappingProxyType({})) -> dict[int, object]:
+    """Return the objects that the roots lead to, by their ids."""
+    found: dict[int, object] = {}
+    waiting = list(roots)
+    while waiting:
+        one = waiting.pop()
+        if id(one) in found or id(one) in without or isinstance(one, type | Enum | None):
+            continue
+        found[id(one)] = one
+        if isinstance(one, msgspec.Struct):
+            waiting += msgspec.structs.astuple(one)
+        elif isinstance(one, dict):
+            waiting += [*one, *one.values()]
+        elif isinstance(one, list | tuple | set | deque):
+            waiting += one
+        elif not isinstance(one, str | bytes | int | float | datetime):
+            slots = [getattr(one, name, None) for kind in type(one).__mro__ for name in getattr(kind, "__slots__", ())]
+            waiting += [getattr(one, "__dict__", None), *slots]
+    return found
+
+
+@pytest.mark.slow
+def test_a_tape_takes_at_most_a_fifth_more_memory_than_the_journal(
+    deliver_by: Callable[[Receiver], None],
+) -> None:
+    deliver_by(
+        Receiver(3, *[AttemptResult(AttemptEnd.ANSWERED, 200, "OK", headers=(("A", "b"),)) for _ in range(4000)])
+    )
+    steps = [{"status": "Accepted"}, {"after": "1s", "status": "Processing"}, {"after": "2s", "status": "Succesful"}]
+    with running(CALLED | {"payments": [{"then": steps}]}, Wall()) as client:
+        client.sim("POST", f"{DEFAULT}/resellers/RS001/deposits", {"amount": "100000"})
+        pay_many(client, 2000)
+        while client.live.core.state.in_flight:
+            turns(client)
+        state = memory([client.live.core.state])
+        tape, journal = (
+            sum(sys.getsizeof(one) for one in memory(roots, state).values())
+            for roots in ([client.live.tape.entries], [client.live.journal])
+        )
+        assert sum(isinstance(entry, AttemptSent) for entry in client.live.tape) == 4000
+        print("RATIO", tape, journal, tape / journal)
+        assert tape < 1.2 * journal
 
 
 def test_an_attempt_that_waits_for_its_turn_is_no_attempt_yet_where_attempts_are_shown(

@@ -300,7 +300,7 @@ def test_requests_that_wait_end_as_at_a_reset_and_waiters_are_woken() -> None:
 
         async def meanwhile() -> tuple[Any, Any, Any]:
             is_back = asyncio.Event()
-            client.live.sleep = lambda _: is_back.wait()  # type: ignore[assignment, return-value]
+            client.live.sleep = lambda _: is_back.wait()
             body = {"refid": "r", "product": "RELOAD", "account": "0123456789", "amount": 10}
             paying = asyncio.ensure_future(client.acall("POST", "/v2/topup", body))
             waiting = asyncio.ensure_future(client.asim("GET", f"{DEFAULT}/requests?wait_for=5&timeout=60"))

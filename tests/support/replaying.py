@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from simulator.app import App
 from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.player import Player
-from simulator.persistence.replay.proof import player_for
-from simulator.persistence.replay.rebuilding import nowhere, player_of
+from simulator.persistence.replay.rebuilding import nowhere, player_for, player_of
 from simulator.persistence.replay.tape_reader import ReadTape, read_tapes
 from simulator.persistence.replay.tape_redaction import lines_without_secrets
 from simulator.persistence.replay.tape_writer import take_tape, tape_lines

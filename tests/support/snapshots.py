@@ -8,8 +8,7 @@ from simulator.app import App
 from simulator.domain.agenda import StepDue
 from simulator.domain.model.rules import ScenarioOrigin, SourceLine
 from simulator.persistence.replay.player import Player
-from simulator.persistence.replay.proof import player_for
-from simulator.persistence.replay.rebuilding import nowhere
+from simulator.persistence.replay.rebuilding import nowhere, player_for
 from simulator.persistence.replay.tape_reader import ReadTape
 from simulator.persistence.replay.tape_writer import beginning_of
 from simulator.persistence.snapshot.cache import SnapshotCache

@@ -3,8 +3,7 @@
 from itertools import chain
 
 from simulator.persistence.replay.differences import Difference
-from simulator.persistence.replay.proof import player_for
-from simulator.persistence.replay.rebuilding import nowhere
+from simulator.persistence.replay.rebuilding import nowhere, player_for
 from simulator.persistence.replay.tape_writer import take_tape, tape_lines
 from tests.support.replaying import play_whole, read_back, replayed
 from tools.worlds.sandbox_view import view_of

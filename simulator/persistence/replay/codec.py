@@ -14,18 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import msgspec
 
 from simulator.domain.model.delivery_attempts import OutgoingRequest
-from simulator.persistence.tape.entries import (
-    AttemptSent,
-    Entry,
-    InboxReceived,
-    Line,
-    RequestBegan,
-    RequestResumed,
-    RequestShown,
-    Resumption,
-    Time,
-    plain,
-)
+from simulator.persistence.tape import entries
+from simulator.persistence.tape.entries import Entry, Line, Resumption, Time, plain
 from simulator.runtime.journal import Exchange, packed
 
 Began = dict[int, Exchange]
@@ -170,8 +160,8 @@ def _entry(line: Line, number: int, began: Began) -> Entry | Answered:
             exchange = _exchange(line)
             if line.waits:
                 began[number] = exchange
-                return RequestBegan(exchange)
-            return RequestShown(exchange) if line.shown else exchange
+                return entries.RequestBegan(exchange)
+            return entries.RequestShown(exchange) if line.shown else exchange
         case AnsweredLine():
             exchange = _recorded(line.request, began)
             _put_answer(exchange, line.answer)
@@ -180,14 +170,14 @@ def _entry(line: Line, number: int, began: Began) -> Entry | Answered:
             exchange = _recorded(line.request, began)
             if line.body:
                 exchange.body = _bytes(line.body)
-            return RequestResumed(exchange, line.now, line.wall, line.how)
+            return entries.RequestResumed(exchange, line.now, line.wall, line.how)
         case AttemptLine():
             body = None if line.body is None else _bytes(line.body)
             sent = OutgoingRequest(line.method, line.url, line.headers, body)
-            return AttemptSent(line.now, line.wall, line.job, line.attempt, sent)
+            return entries.AttemptSent(line.now, line.wall, line.job, line.attempt, sent)
         case MessageLine():
             query, headers = line.query.encode("latin-1"), _headers(line.headers)
-            return InboxReceived(line.now, line.wall, line.name, line.method, query, headers, _bytes(line.body))
+            return entries.InboxReceived(line.now, line.wall, line.name, line.method, query, headers, _bytes(line.body))
     return line  # type: ignore[return-value]  # it is an entry itself
 
 
@@ -204,7 +194,7 @@ def entry_line(entry: Entry, numbers: Numbers, *, with_body: bool = False) -> by
     if to_line is None:
         return written_line(entry)
     line = to_line(entry, numbers)
-    if with_body and isinstance(entry, RequestResumed) and isinstance(entry.exchange, Exchange):
+    if with_body and isinstance(entry, entries.RequestResumed) and isinstance(entry.exchange, Exchange):
         line = msgspec.structs.replace(line, body=_spelled(entry.exchange.body))
     return written_line(line)
 
@@ -231,14 +221,14 @@ def _without_surrogates(value: Any) -> Any:
     return [_without_surrogates(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _attempt_line(entry: AttemptSent, _: Numbers) -> AttemptLine:
+def _attempt_line(entry: entries.AttemptSent, _: Numbers) -> AttemptLine:
     now, wall, job, attempt, sent = entry.now, entry.wall, entry.job, entry.attempt, entry.request
     own: dict[str, Any] = {"method": sent.method, "url": sent.url, "headers": sent.headers}
     body = None if sent.body is None else _spelled(sent.body)
     return AttemptLine(now=now, wall=wall, job=job, attempt=attempt, body=body, **own)
 
 
-def _message_line(entry: InboxReceived, _: Numbers) -> MessageLine:
+def _message_line(entry: entries.InboxReceived, _: Numbers) -> MessageLine:
     own: dict[str, Any] = {name: getattr(entry, name) for name in ("now", "wall", "name", "method")}
     query, headers, body = entry.query.decode("latin-1"), _pairs(entry.headers), _spelled(entry.body)
     return MessageLine(query=query, headers=headers, body=body, **own)
@@ -267,13 +257,13 @@ def _request_line(exchange: Any, *, waits: bool = False, shown: bool = False) ->
 
 _LINES: Final[dict[type, Callable[[Any, Numbers], Line]]] = {
     Exchange: lambda entry, _: _request_line(entry),
-    RequestBegan: lambda entry, _: _request_line(entry.exchange, waits=True),
-    RequestShown: lambda entry, _: _request_line(entry.exchange, shown=True),
-    RequestResumed: lambda entry, numbers: ResumedLine(
+    entries.RequestBegan: lambda entry, _: _request_line(entry.exchange, waits=True),
+    entries.RequestShown: lambda entry, _: _request_line(entry.exchange, shown=True),
+    entries.RequestResumed: lambda entry, numbers: ResumedLine(
         request=numbers[id(entry.exchange)], now=entry.now, wall=entry.wall, how=entry.how
     ),
-    AttemptSent: _attempt_line,
-    InboxReceived: _message_line,
+    entries.AttemptSent: _attempt_line,
+    entries.InboxReceived: _message_line,
 }
 
 

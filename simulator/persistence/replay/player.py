@@ -15,30 +15,9 @@ from simulator.domain.commands import EndAttempt, LoadScenario, PassTime
 from simulator.domain.errors import DomainError
 from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.instants import EARLIEST, LATEST
-from simulator.persistence.replay.differences import (
-    Difference,
-    of_attempt,
-    of_attempts,
-    of_due,
-    of_requests,
-    of_value,
-    unbegun,
-)
-from simulator.persistence.replay.state_digest import state_digest
-from simulator.persistence.tape.entries import (
-    AttemptSent,
-    ClockSet,
-    CommandApplied,
-    Due,
-    Entry,
-    InboxCleared,
-    InboxProgrammed,
-    InboxReceived,
-    RequestBegan,
-    RequestResumed,
-    RequestShown,
-    Resumption,
-)
+from simulator.persistence.replay import differences
+from simulator.persistence.replay.differences import Difference, state_digest, unbegun
+from simulator.persistence.tape import entries
 from simulator.runtime.clock import Clock, effective_rate
 from simulator.runtime.command_log import SCENARIO, answer_text, due_of, refusal_text
 from simulator.runtime.journal import UNEXPECTED, Exchange
@@ -55,13 +34,9 @@ RequestReplay = Callable[..., Answering]
 
 
 @coroutine
-def _wait() -> Generator[None, Resumption, Resumption]:
+def _wait() -> Generator[None, entries.Resumption, entries.Resumption]:
     """Wait until the tape says how the wait ended, and return that."""
     return (yield)
-
-
-async def _sleep(seconds: float) -> None:
-    await _wait()
 
 
 class TapeClock(Clock):
@@ -110,7 +85,7 @@ class Player:
         self._waiting: dict[int, tuple[Answering, Exchange]] = {}
         self._set_to = EARLIEST  # the time to which the clock was set last
         self._unanswered: dict[int, tuple[Exchange, Exchange]] = {}  # by the id of the first, with what was replayed
-        live.sleep = _sleep
+        live.sleep = lambda seconds: _wait()
         live.holds.pause = _wait
         live.driver.stop()  # time passes as the tape says
 
@@ -119,7 +94,7 @@ class Player:
         """Return the sandbox's time of the last entry; before the first entry, the time of its start."""
         return self.clock.now()
 
-    def play(self, entry: Entry) -> Difference | None:
+    def play(self, entry: entries.Entry) -> Difference | None:
         """Play the next entry. Return the difference from the tape, if any."""
         self.place += 1
         return _PLAYS[type(entry)](self, entry)
@@ -132,15 +107,16 @@ class Player:
     def of_state(self, where: str, recorded: str) -> Difference | None:
         """Return the difference between the state and the digest on the tape at this place, if any; `recorded` is empty
         when the tape has no digest."""
-        return of_value(self.place, f"the state {where}", recorded, state_digest(self.live)) if recorded else None
+        what = f"the state {where}"
+        return differences.of_value(self.place, what, recorded, state_digest(self.live)) if recorded else None
 
-    def of_end(self, due: Due | None, state: str = "") -> Difference | None:
+    def of_end(self, due: entries.Due | None, state: str = "") -> Difference | None:
         """Return the difference at the end of the tape, if any. `due` are the attempts that had not begun there, None
         when the tape does not say; `state` is the digest of the state."""
         for _, recorded in self._waiting.values():
             if recorded.n or recorded.status:
                 return Difference(self.place, _called(recorded), "was answered", "waits")
-        found = None if due is None else of_due(self.place, due, unbegun(self.live))
+        found = None if due is None else differences.of_due(self.place, due, unbegun(self.live))
         return found or self.of_state("at the end", state)
 
     def end(self) -> None:
@@ -168,7 +144,7 @@ class Player:
         return self._replayer(self.live, recorded, _wait, recorder, is_masked=is_masked, has_begun=has_begun)
 
     @staticmethod
-    def _ends(answering: Answering, how: Resumption | None = None) -> bool:
+    def _ends(answering: Answering, how: entries.Resumption | None = None) -> bool:
         """Resume a request. Return False when it waits again."""
         try:
             answering.send(how)
@@ -189,13 +165,13 @@ class Player:
         return None
 
     def _compare_with(self, recorded: Exchange, replayed: Exchange) -> Difference | None:
-        found = of_requests(self.place, recorded, replayed)
+        found = differences.of_requests(self.place, recorded, replayed)
         if found is not None and recorded.error != UNEXPECTED:  # that was a mistake of the version that recorded it
             return found
         replayed.duration_us = recorded.duration_us
         return None
 
-    def _request_began(self, entry: RequestBegan) -> Difference | None:
+    def _request_began(self, entry: entries.RequestBegan) -> Difference | None:
         recorded = _exchange(entry.exchange)
         answering = self._begin(recorded, has_begun=True)
         if self._ends(answering):
@@ -203,7 +179,7 @@ class Player:
         self._waiting[id(entry.exchange)] = answering, recorded
         return None
 
-    def _request_resumed(self, entry: RequestResumed) -> Difference | None:
+    def _request_resumed(self, entry: entries.RequestResumed) -> Difference | None:
         found = self._waiting.get(id(entry.exchange))
         recorded = _exchange(entry.exchange)
         if found is None:
@@ -214,18 +190,18 @@ class Player:
         del self._waiting[id(entry.exchange)]
         return self._compare(recorded)
 
-    def _request_shown(self, entry: RequestShown) -> Difference | None:
+    def _request_shown(self, entry: entries.RequestShown) -> Difference | None:
         recorded = _exchange(entry.exchange)
         shown = msgspec.structs.replace(recorded)
         size = self.live.journal.add(shown)
-        self.live.tape.add(RequestShown(shown), size)
-        return of_value(self.place, f"{_called(recorded)}: n", recorded.n, shown.n)
+        self.live.tape.add(entries.RequestShown(shown), size)
+        return differences.of_value(self.place, f"{_called(recorded)}: n", recorded.n, shown.n)
 
-    def _command(self, entry: CommandApplied) -> Difference | None:
+    def _command(self, entry: entries.CommandApplied) -> Difference | None:
         command = entry.command
         self.clock.stand_at(entry.now, entry.now)
         if isinstance(command, EndAttempt):
-            if found := of_attempt(self.place, command.job, command.attempt, self.live, ends=True):
+            if found := differences.of_attempt(self.place, command.job, command.attempt, self.live, ends=True):
                 return found
         elif self._set_to > entry.now:
             text = f"not before {self._set_to.isoformat()}"
@@ -238,21 +214,21 @@ class Player:
             return self._of_answer(entry, refusal_text(SCENARIO))
         if isinstance(command, PassTime):
             due = due_of(answer)
-            found = of_due(self.place, entry.due, due)
-            return found or of_value(self.place, "the order of attempts", entry.due, due)
+            found = differences.of_due(self.place, entry.due, due)
+            return found or differences.of_value(self.place, "the order of attempts", entry.due, due)
         if isinstance(command, LoadScenario):
             self.live.follow(self.compiler.scenario(command.document, command.name))
         return None if isinstance(command, EndAttempt) else self._of_answer(entry, answer_text(answer))
 
-    def _of_answer(self, entry: CommandApplied, replayed: str) -> Difference | None:
+    def _of_answer(self, entry: entries.CommandApplied, replayed: str) -> Difference | None:
         """Return the difference between the answers to a command, if any. Older tapes have none."""
         what = f"{type(entry.command).__name__}: answer"
-        return of_value(self.place, what, entry.answer, replayed) if entry.answer else None
+        return differences.of_value(self.place, what, entry.answer, replayed) if entry.answer else None
 
-    def _attempt(self, entry: AttemptSent) -> Difference | None:
+    def _attempt(self, entry: entries.AttemptSent) -> Difference | None:
         live = self.live
         self.clock.stand_at(entry.now, entry.wall)
-        if found := of_attempt(self.place, entry.job, entry.attempt, live, ends=False):
+        if found := differences.of_attempt(self.place, entry.job, entry.attempt, live, ends=False):
             return found
         send = live.core.state.in_flight[entry.job]
         request = live.courier.attempt(send, entry.wall)
@@ -260,38 +236,38 @@ class Player:
         live.tape.add(msgspec.structs.replace(entry, request=without_body(send.job, request)))
         if send.job.url.startswith(INBOX_SCHEME):
             live.courier.into_inbox(send.job.url, request, entry.now, entry.wall)
-        return of_attempts(self.place, entry, request)
+        return differences.of_attempts(self.place, entry, request)
 
-    def _clock_set(self, entry: ClockSet) -> None:
+    def _clock_set(self, entry: entries.ClockSet) -> None:
         self._set_to = entry.now
         self.clock.stand_at(entry.now, entry.now)
         self.clock.follow(entry.mode, entry.rate)
         self.live.tape.add(entry)
 
-    def _inbox_received(self, entry: InboxReceived) -> None:
+    def _inbox_received(self, entry: entries.InboxReceived) -> None:
         self.clock.stand_at(entry.now, entry.wall)
         self.live.receive(entry.name, entry.method, entry.query, entry.headers, entry.body)
 
-    def _inbox_programmed(self, entry: InboxProgrammed) -> None:
+    def _inbox_programmed(self, entry: entries.InboxProgrammed) -> None:
         self.clock.stand_at(entry.now, entry.now)
         self.live.program_inbox(entry.name, entry.document, build_inbox(entry.document))
 
-    def _inbox_cleared(self, entry: InboxCleared) -> None:
+    def _inbox_cleared(self, entry: entries.InboxCleared) -> None:
         self.clock.stand_at(entry.now, entry.now)
         self.live.clear_inbox(entry.name)
 
 
 _PLAYS: dict[type, Callable[[Player, Any], Difference | None]] = {
     Exchange: Player._request,
-    RequestBegan: Player._request_began,
-    RequestResumed: Player._request_resumed,
-    RequestShown: Player._request_shown,
-    CommandApplied: Player._command,
-    AttemptSent: Player._attempt,
-    ClockSet: Player._clock_set,
-    InboxReceived: Player._inbox_received,
-    InboxProgrammed: Player._inbox_programmed,
-    InboxCleared: Player._inbox_cleared,
+    entries.RequestBegan: Player._request_began,
+    entries.RequestResumed: Player._request_resumed,
+    entries.RequestShown: Player._request_shown,
+    entries.CommandApplied: Player._command,
+    entries.AttemptSent: Player._attempt,
+    entries.ClockSet: Player._clock_set,
+    entries.InboxReceived: Player._inbox_received,
+    entries.InboxProgrammed: Player._inbox_programmed,
+    entries.InboxCleared: Player._inbox_cleared,
 }
 
 

@@ -12,7 +12,7 @@ from typing import IO, Any, Final, TypeVar
 import msgspec
 
 from simulator.persistence.replay.codec import Answered, BadTape, Began, entry_from
-from simulator.persistence.replay.tape_writer import GZIP, PIECE_BYTES, VERSION, End, Head
+from simulator.persistence.replay.tape_writer import GZIP, VERSION, End, Head
 from simulator.persistence.tape.entries import Entry
 from simulator.persistence.tape.tape import TAPES_BYTES_MAX
 from simulator.runtime.sandboxes import is_sandbox_id
@@ -31,8 +31,8 @@ _WITHOUT_DOCUMENT: Final = re.compile(
     rb'\{"entry":"(?:request|resumed|answered|attempt|clock|inbox_message|inbox_cleared'
     rb'|command","now":"[^"]*","command":\{"command":"(?:PassTime|RecordTime|EndAttempt))"'
 )
-_BEGINNING: Final = b'{"tape":'
 _MAGIC: Final = b"\x1f\x8b"
+PIECE_BYTES: Final = 64 * 1024
 _UNPACKED_BYTES: Final = 1024 * 1024
 
 
@@ -41,11 +41,10 @@ class NoTape(BadTape):
 
 
 class CutShort(BadTape):
-    """The file ends too early; `rest` is the available part of its last line."""
+    """The file ends too early."""
 
-    def __init__(self, rest: bytes = b"") -> None:
+    def __init__(self) -> None:
         super().__init__("the file ends too early, within the head of a tape or the checksum before it")
-        self.rest = rest
 
 
 class TooLargeFile(BadTape):
@@ -106,12 +105,7 @@ class _Reader:
 
     def next_tape(self) -> ReadTape | None:
         """Return the tape that begins here, None at the end of the file."""
-        try:
-            first = next(self._numbered, None)
-        except CutShort as cut:
-            if not cut.rest.startswith(_BEGINNING[: len(cut.rest)]):
-                raise NoTape(_no_head("the last line")) from None
-            raise
+        first = next(self._numbered, None)
         if first is None:
             return None
         tape = ReadTape(self._head(*first))
@@ -179,7 +173,8 @@ def head_from(line: bytes, number: int = 1) -> Head:
     try:
         version = _VERSION.decode(line).tape
     except _DAMAGES:
-        raise NoTape(_no_head(f"line {number}")) from None
+        text = f"line {number} is not the beginning of a tape, which is written by `exec --tape`"
+        raise NoTape(text) from None
     if version > VERSION:
         text = f"line {number}: the tape has version {version}, and this reseller-sim reads up to {VERSION}"
         raise NoTape(f"{text}; replay it with a newer one")
@@ -187,10 +182,6 @@ def head_from(line: bytes, number: int = 1) -> Head:
     if not is_sandbox_id(head.sandbox):
         raise BadTape(f"line {number}: sandbox: {head.sandbox[:80]!r} is the id of no sandbox")
     return head
-
-
-def _no_head(where: str) -> str:
-    return f"{where} is not the beginning of a tape, which is written by `exec --tape`"
 
 
 def _decoded(decoder: msgspec.json.Decoder[Content], number: int, line: bytes) -> Content:
@@ -205,24 +196,21 @@ def lines_of(source: IO[bytes], bytes_max: int = TAPES_BYTES_MAX) -> Iterator[by
     where it ends too early."""
     begun: list[bytes] = []  # of an incomplete line
     size = 0
-    try:
-        for piece in _pieces(source):
-            *whole, rest = piece.split(b"\n")
-            for line in whole:
-                yield b"".join((*begun, line, b"\n"))
-                begun, size = [], 0
-            begun.append(rest)
-            size += len(rest)
-            if size > bytes_max:
-                raise BadTape(f"a line has more than {bytes_max} bytes, which is the limit")
-    except CutShort:
-        raise CutShort(b"".join(begun)) from None
+    for piece in _pieces(source):
+        *whole, rest = piece.split(b"\n")
+        for line in whole:
+            yield b"".join((*begun, line, b"\n"))
+            begun, size = [], 0
+        begun.append(rest)
+        size += len(rest)
+        if size > bytes_max:
+            raise BadTape(f"a line has more than {bytes_max} bytes, which is the limit")
     if size:  # only its line end is missing, as after editing, or it is cut
         last = b"".join(begun)
         try:
             msgspec.json.decode(last)
         except _DAMAGES:
-            raise CutShort(last) from None
+            raise CutShort from None
         yield last + b"\n"
 
 

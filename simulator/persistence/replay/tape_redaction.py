@@ -7,7 +7,7 @@ them from the tape; its head says so with `masked`.
 
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from functools import partial
 from hashlib import sha256
@@ -16,10 +16,9 @@ from typing import Any, Final
 import msgspec
 
 from simulator.persistence.replay.codec import written_line
+from simulator.persistence.replay.differences import state_digest
 from simulator.persistence.replay.player import RequestReplay
-from simulator.persistence.replay.proof import player_for
-from simulator.persistence.replay.rebuilding import nowhere
-from simulator.persistence.replay.state_digest import state_digest
+from simulator.persistence.replay.rebuilding import nowhere, player_for
 from simulator.persistence.replay.tape_reader import ReadTape, read_tapes
 from simulator.persistence.replay.tape_writer import MarkState, TakenTape, take_tape, tape_lines
 from simulator.persistence.tape.entries import AttemptSent, Entry
@@ -134,11 +133,11 @@ def _played(masked: ReadTape, replayer: RequestReplay) -> Iterator[bytes | None]
         text = "requests are answered otherwise, or other callbacks or webhooks are sent"
         raise CannotMask(f"a secret of it is also something else, such as an account: {text}")
     due, state = None if end.left_out else made.end.due, made.end.state if end.state else ""
-    end = msgspec.structs.replace(end, end=len(made.entries), due=due, state=state, marks=tuple(marks))
+    end = msgspec.structs.replace(end, end=made.head.entries, due=due, state=state, marks=tuple(marks))
     yield from tape_lines(made._replace(end=end))
 
 
-def _outcomes(entries: Sequence[Entry]) -> Iterator[tuple[Any, ...]]:
+def _outcomes(entries: Iterable[Entry]) -> Iterator[tuple[Any, ...]]:
     """Yield how each request on a tape was answered, by which rules, and each attempt."""
     for entry in entries:
         one = getattr(entry, "exchange", entry)

@@ -1,7 +1,7 @@
 """Tapes as compressed lines: the head, which is the beginning of the sandbox, the entries, and the end."""
 
 import zlib
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -9,8 +9,7 @@ import msgspec
 
 from simulator import __version__
 from simulator.persistence.replay.codec import Numbers, entry_line, written_line
-from simulator.persistence.replay.differences import unbegun
-from simulator.persistence.replay.state_digest import state_digest
+from simulator.persistence.replay.differences import state_digest, unbegun
 from simulator.persistence.tape.entries import Due, Entry, RequestBegan, Time
 from simulator.redaction import Secrets
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -18,8 +17,7 @@ from simulator.runtime.lives import NO_QUOTAS, Beginning, Ending, Quotas, Sandbo
 from simulator.scenario.build import COMPILER, ScenarioCompiler
 
 _LEVEL: Final = 6
-GZIP: Final = 31
-PIECE_BYTES: Final = 64 * 1024
+GZIP: Final = 31  # with the head and the end of gzip
 VERSION = 1
 """The version of the format. A reader refuses a higher version."""
 
@@ -82,7 +80,7 @@ class TakenTape(NamedTuple):
     secrets of former lives, `server` the server's."""
 
     head: Head
-    entries: list[Entry]
+    entries: Iterable[Entry]
     end: End
     keys: Container[str] = ()
     former: tuple[Secrets, ...] = ()
@@ -155,16 +153,9 @@ def beginning_of(head: Head, compiler: ScenarioCompiler = COMPILER) -> Beginning
 def packed(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the compressed lines, in pieces that take at most a few milliseconds each. The output is deterministic.
     Outputs can be concatenated into a single file."""
-    packer = zlib.compressobj(_LEVEL, wbits=GZIP)  # with the head and the end of gzip
-    waiting: list[bytes] = []
-    size = 0
-    for line in lines:
-        waiting.append(line)
-        size += len(line)
-        if size >= PIECE_BYTES:
-            yield packer.compress(b"".join(waiting))
-            waiting, size = [], 0
-    yield packer.compress(b"".join(waiting)) + packer.flush()
+    packer = zlib.compressobj(_LEVEL, wbits=GZIP)
+    yield from filter(None, map(packer.compress, lines))
+    yield packer.flush()
 
 
 def tape_lines(tape: TakenTape) -> Iterator[bytes]:
@@ -174,7 +165,7 @@ def tape_lines(tape: TakenTape) -> Iterator[bytes]:
     yield written_line(tape.end)
 
 
-def entry_lines(entries: Sequence[Entry]) -> Iterator[bytes]:
+def entry_lines(entries: Iterable[Entry]) -> Iterator[bytes]:
     """Yield the lines of entries, in order."""
     began: Numbers = {}
     for number, entry in enumerate(entries, 1):

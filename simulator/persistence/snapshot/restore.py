@@ -1,7 +1,7 @@
 """Restores a sandbox from a snapshot, with a player that continues with the tape's next entry."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
@@ -62,7 +62,7 @@ def restored(
     around: Surroundings,
     compiler: ScenarioCompiler | None = None,
     *,
-    entries: Sequence[TapeEntry] = (),
+    entries: Iterable[TapeEntry] = (),
 ) -> Player:
     """Return a player that has played the first `snapshot.n` entries of the tape of a life with this beginning.
     `entries` are the entries that the sandbox's own tape gets, as many as were kept; the other arguments are as in

@@ -28,7 +28,7 @@ from simulator.domain.model.transactions import (
 from simulator.domain.model.wallet import Entry
 from simulator.domain.model.webhooks import BalanceAdded, CatalogEntry, Delivery, Event, Webhook
 from simulator.domain.state import State
-from simulator.persistence.replay.state_digest import RESULT_ROW
+from simulator.persistence.replay.differences import RESULT_ROW
 from simulator.persistence.snapshot.document import JSON_DECODER, JSON_ENCODER, Rows, Typed, typed, untyped
 from simulator.runtime.live_sandbox import LiveSandbox
 

@@ -1,21 +1,23 @@
-"""The entries of a tape: the inputs of a sandbox, each with its time.
+"""The entries of a tape: the inputs of a sandbox, each with its time; and a list that packs all but the latest.
 
 A request is on the tape as the journal's own record, which has the request and the answer. An ordinary request is
 answered within a single turn of the event loop, so its record is its only entry; the classes below are for longer
 requests and for all other changes of a sandbox. `now` is the sandbox's time, `wall` the wall clock's.
 """
 
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from enum import StrEnum
 from functools import reduce
+from itertools import chain, islice
 from operator import or_
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
+from msgspec.structs import astuple
 
-from simulator.domain.commands import Command
+from simulator.domain.commands import Command, EndAttempt, PassTime
 
 Time = Annotated[datetime, msgspec.Meta(tz=True)]
 if TYPE_CHECKING:
@@ -147,3 +149,85 @@ def plain(value: object) -> object:
     if isinstance(value, MappingProxyType):
         return dict(value)
     raise NotImplementedError(f"a command carries plain data, not {type(value).__name__}")
+
+
+RUN: Final = 256
+"""The number of entries that are packed together."""
+
+Run = tuple[bytes, tuple[Any, ...]]
+"""Packed entries: a row of each in MessagePack, with its times and small members, and the objects of all, which the
+journal or the state has anyway. An entry whose row is None is itself an object."""
+
+
+class EntryList:
+    """Entries in order. Add to `latest`, and `pack` when it has `RUN` entries. Copies share what is packed."""
+
+    def __init__(self, entries: Iterable[Entry] = (), runs: Iterable[Run] = ()) -> None:
+        self.latest = list(entries)
+        self._runs = list(runs)
+
+    def pack(self) -> None:
+        """Pack the oldest unpacked entries."""
+        self._runs.append(_packed(self.latest[:RUN]))
+        del self.latest[:RUN]
+
+    def __len__(self) -> int:
+        return RUN * len(self._runs) + len(self.latest)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return chain(chain.from_iterable(map(_unpacked, self._runs)), self.latest)
+
+    def __getitem__(self, part: slice) -> "EntryList":
+        start, stop, _ = part.indices(len(self))
+        shared = [] if start else self._runs[: stop // RUN]
+        first = len(shared) or min(start // RUN, len(self._runs))
+        rest = chain(chain.from_iterable(map(_unpacked, self._runs[first:])), self.latest)
+        return EntryList(islice(rest, max(0, start - first * RUN), stop - first * RUN), shared)
+
+    @property
+    def objects(self) -> Iterator[Any]:
+        """Yield everything that the list refers to, without unpacking it."""
+        return chain(chain.from_iterable(objects for _, objects in self._runs), self.latest)
+
+
+def _packed(entries: Iterable[Entry]) -> Run:
+    rows, objects = zip(*map(_parts, entries), strict=True)
+    return msgspec.msgpack.encode(rows), tuple(chain.from_iterable(objects))
+
+
+def _parts(entry: Any) -> tuple[tuple[Any, ...] | None, tuple[Any, ...]]:
+    """Return the row of an entry, and its objects. The time zone of a row is UTC, since MessagePack keeps no other."""
+    kind, now = type(entry), getattr(entry, "now", None)
+    if kind is RequestBegan:
+        return (), (entry.exchange,)
+    if now is None or now.tzinfo is not UTC:
+        return None, (entry,)
+    if kind is RequestResumed:
+        return (now, None if entry.wall == now else entry.wall, entry.how), (entry.exchange,)
+    if kind is AttemptSent:
+        row = now, None if entry.wall == now else entry.wall, entry.job, entry.attempt
+        return row, (type(entry.request), *astuple(entry.request))
+    command = getattr(entry, "command", None)
+    if type(command) is EndAttempt:
+        return (now, command.job, command.attempt), (command.result,)
+    return ((now, command.events_max, entry.due), ()) if type(command) is PassTime else (None, (entry,))
+
+
+def _unpacked(run: Run) -> Iterator[Entry]:
+    rows, objects = msgspec.msgpack.decode(run[0]), iter(run[1])
+    for row in rows:
+        match row:
+            case None:
+                yield next(objects)
+            case []:
+                yield RequestBegan(next(objects))
+            case [now, wall, str() as how]:
+                yield RequestResumed(next(objects), now, wall or now, Resumption(how))
+            case [now, events_max, list() as due]:
+                yield CommandApplied(now, PassTime(events_max), tuple(map(tuple, due)))
+            case [now, job, attempt]:
+                yield CommandApplied(now, EndAttempt(job, attempt, next(objects)))
+            case [now, wall, job, attempt]:
+                request = next(objects)
+                members = islice(objects, len(request.__struct_fields__))
+                yield AttemptSent(now, wall or now, job, attempt, request(*members))

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 from msgspec.structs import replace
 
-from simulator.persistence.tape.entries import Entry, Recorded, RequestBegan, RequestResumed
+from simulator.persistence.tape.entries import RUN, Entry, EntryList, Recorded, RequestBegan
 
 TAPES_BYTES_MAX: Final = 1024 * 1024 * 1024
 
@@ -57,9 +57,9 @@ class Tape:
     only counts further inputs, in `left_out` and `left_bytes`: a tape with a gap cannot be replayed."""
 
     def __init__(self, entries_max: int, bytes_max: int, budget: TapeBudget | None = None) -> None:
-        self._entries_max = entries_max
+        self._room = entries_max
         self._bytes_max = bytes_max
-        self.entries: list[Entry] = []  # that were read
+        self.entries = EntryList()  # that were read
         self.unread: Unread | None = None  # the first entries, until they have been read
         self._began: list[Recorded] = []  # that may still wait
         self.bytes = 0
@@ -75,16 +75,16 @@ class Tape:
         """Yield the entries as of now, without later ones. Unread entries are read first."""
         return iter(self._read()[:])
 
-    def taken(self, count: int | None = None) -> list[Entry]:
+    def taken(self, count: int | None = None) -> EntryList:
         """Return the entries as of now, or the first `count`. They are immutable: waiting requests are copied."""
-        if not self.is_awaited:  # as usual; to look at a hundred thousand entries would hold the event loop
-            return self._read()[:count]
-        return _with_copies(self._read()[:count])
+        entries = self._read()[:count]
+        # To look at a hundred thousand entries would hold the event loop.
+        return self._with_copies(entries) if self.is_awaited else entries
 
     def settle(self) -> None:
         """Copy waiting requests, which are answered elsewhere, so that the entries stay unchanged."""
         if self.is_awaited:
-            self.entries = _with_copies(self.entries)
+            self.entries = self._with_copies(self.entries)
 
     def add(self, entry: Entry, size: int = ENTRY_BYTES) -> None:
         """Append an entry with its approximate memory in bytes."""
@@ -94,7 +94,7 @@ class Tape:
             self._began = [one for one in self._began if not one.n]
             self._began.append(entry.exchange)
         budget = self._budget
-        is_full = self.left_out or self.bytes + size > self._bytes_max or len(self) >= self._entries_max
+        is_full = self.left_out or self._room <= 0 or self.bytes + size > self._bytes_max
         is_tight = budget.is_passed or budget.bytes + size > budget.bytes_max
         if is_full or (is_tight and not budget.has_room(size)):
             if not self.left_out:
@@ -102,7 +102,11 @@ class Tape:
             self.left_out += 1
             self.left_bytes += size
             return
-        self.entries.append(entry)
+        latest = self.entries.latest
+        latest.append(entry)
+        if len(latest) >= RUN:
+            self.entries.pack()
+        self._room -= 1
         self.bytes += size
         self._counted += size
         budget.bytes += size
@@ -133,24 +137,27 @@ class Tape:
 
     def restore(self, entries: Iterable[Entry], size: int, left_out: int, left_bytes: int) -> None:
         """Continue after entries of `size` bytes, and after `left_out` entries of `left_bytes` that had no room."""
-        self.entries, self.bytes, self.left_out, self.left_bytes = list(entries), size, left_out, left_bytes
+        self.entries = entries if isinstance(entries, EntryList) else EntryList(entries)
+        self.bytes, self.left_out, self.left_bytes = size, left_out, left_bytes
         self._count(size - self._counted)
+        self._room -= len(self)
 
     def restore_unread(self, unread: "Unread", size: int, left_out: int) -> None:
         """Continue after entries that are stored elsewhere, and read lazily."""
-        self.entries, self.unread, self.bytes, self.left_out = [], unread, size, left_out
+        self.entries, self.unread, self.bytes, self.left_out = EntryList(), unread, size, left_out
         self._count(-self._counted)
+        self._room -= len(self)
 
     def has_read(self, unread: "Unread", entries: Sequence[Entry]) -> None:
         """Insert the unread entries at the front. When they are no longer stored, all entries count as left out."""
         if self.unread is unread:
             self.unread = None
-            behind = self.entries if len(entries) == unread.count else []
+            behind = self.entries if len(entries) == unread.count else ()
             self.left_out += unread.count - len(entries) + len(self.entries) - len(behind)
-            self.entries = [*entries, *behind]
+            self.entries = EntryList([*entries, *behind])
             self._count(self.bytes - self._counted if self.entries else -self._counted)
 
-    def _read(self) -> list[Entry]:
+    def _read(self) -> EntryList:
         if self.unread is not None:
             self.has_read(self.unread, self.unread.read())
         return self.entries
@@ -169,16 +176,11 @@ class Tape:
         self.bytes += size
         self._count(size)
 
+    def _with_copies(self, entries: Iterable[Entry]) -> EntryList:
+        copies = {id(one): replace(one) for one in self.awaited()}
 
-def _with_copies(entries: Iterable[Entry]) -> list[Entry]:
-    copies: dict[int, Recorded] = {}
-    found: list[Entry] = []
-    for entry in entries:
-        if isinstance(entry, RequestBegan) and not entry.exchange.n:
-            copies[id(entry.exchange)] = copy = replace(entry.exchange)
-            found.append(RequestBegan(copy))
-        elif isinstance(entry, RequestResumed) and id(entry.exchange) in copies:
-            found.append(replace(entry, exchange=copies[id(entry.exchange)]))
-        else:
-            found.append(entry)
-    return found
+        def copied(entry: Any) -> Any:
+            copy = copies.get(id(getattr(entry, "exchange", None)))
+            return entry if copy is None else replace(entry, exchange=copy)
+
+        return EntryList(map(copied, entries))

@@ -15,8 +15,7 @@ import pytest
 from simulator.api.request_replayer import RequestReplayer
 from simulator.domain.errors import DomainError
 from simulator.persistence.replay.codec import BadTape
-from simulator.persistence.replay.proof import prove
-from simulator.persistence.replay.rebuilding import nowhere
+from simulator.persistence.replay.rebuilding import nowhere, prove
 from simulator.persistence.replay.tape_reader import ReadTape, TooLargeFile, read_file, read_tapes
 from simulator.persistence.replay.tape_writer import take_tape, tape_lines
 from simulator.persistence.tape.tape import TAPES_BYTES_MAX

@@ -11,8 +11,7 @@ import pytest
 
 from simulator.cli.tape_file import TapeLife, difference_lines
 from simulator.persistence.replay.differences import Difference
-from simulator.persistence.replay.proof import prove
-from simulator.persistence.replay.rebuilding import nowhere
+from simulator.persistence.replay.rebuilding import nowhere, prove
 from simulator.persistence.replay.tape_reader import ReadTape, read_tapes
 from simulator.persistence.replay.tape_writer import take_tape, tape_lines
 from tests.support.client import Client, running

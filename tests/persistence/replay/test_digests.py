@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from simulator.persistence.replay.state_digest import state_digest
+from simulator.persistence.replay.differences import state_digest
 from simulator.persistence.replay.tape_redaction import lines_without_secrets
 from simulator.persistence.replay.tape_writer import packed, take_tape, tape_lines
 from tests.support.client import Client, running

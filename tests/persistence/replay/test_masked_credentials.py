@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.persistence.replay.proof import player_for
-from simulator.persistence.replay.rebuilding import nowhere
+from simulator.persistence.replay.rebuilding import nowhere, player_for
 from simulator.persistence.replay.tape_reader import read_tapes
 from simulator.persistence.replay.tape_redaction import CannotMask, lines_without_secrets
 from simulator.persistence.replay.tape_writer import take_tape

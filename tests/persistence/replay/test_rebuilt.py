@@ -9,8 +9,7 @@ import pytest
 
 from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.player import Player
-from simulator.persistence.replay.proof import compiler_for, player_for, prove
-from simulator.persistence.replay.rebuilding import nowhere, resume
+from simulator.persistence.replay.rebuilding import compiler_for, nowhere, player_for, prove, resume
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
 from simulator.runtime.lives import SandboxSpec
 from tests.support.client import Client, running

@@ -8,8 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from simulator.persistence.replay.proof import player_for
-from simulator.persistence.replay.rebuilding import nowhere
+from simulator.persistence.replay.rebuilding import nowhere, player_for
 from simulator.persistence.replay.tape_reader import read_tapes
 from simulator.persistence.replay.tape_redaction import StandIns, lines_without_secrets
 from simulator.persistence.replay.tape_writer import take_tape, tape_lines

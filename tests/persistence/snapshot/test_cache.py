@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from simulator.persistence import rewinding
+from simulator.persistence.replay.differences import state_digest
 from simulator.persistence.replay.player import Player
-from simulator.persistence.replay.state_digest import state_digest
 from simulator.persistence.rewinding import Asked, Rewinder
 from simulator.persistence.snapshot.cache import SnapshotCache
 from simulator.persistence.snapshot.document import Snapshot

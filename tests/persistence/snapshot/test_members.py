@@ -56,7 +56,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
     "Tape": (
         "entries bytes left_out left_bytes",
         {
-            "_entries_max": SCENARIO, "_bytes_max": SCENARIO, "_began": "there is no snapshot while one waits",
+            "_room": SCENARIO, "_bytes_max": SCENARIO, "_began": "there is no snapshot while one waits",
             "unread": "entries, too", "recorder": AROUND, "_budget": AROUND, "_counted": DERIVED,
         },
     ),

@@ -6,8 +6,7 @@ import pytest
 
 from simulator.app import build_app
 from simulator.options import Options
-from simulator.persistence.replay.proof import player_for
-from simulator.persistence.replay.rebuilding import nowhere
+from simulator.persistence.replay.rebuilding import nowhere, player_for
 from simulator.persistence.replay.tape_reader import read_file
 from tests.support.replaying import play
 from tools.worlds import report
