@@ -59,6 +59,6 @@ def diagnose(
     )
     match, _ = search(facts, LOOP_HMACS_MAX)
     if match is not None and WITHOUT_SECRET.isdisjoint(one.id for one in match.found):
-        return " and ".join(one.sentence for one in match.found)
+        return " and ".join(f"{way.does}; {way.fix}" for way in match.found)
     is_encoded = headers.get(b"content-encoding", b"identity") != b"identity"
     return wrong_digest(claim.signature) or (_ENCODED if is_encoded else body_flaw(facts) or _UNKNOWN)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from simulator.auth import headers as names
 from simulator.auth.autopsy.report import Autopsy, Compared, autopsy, first_difference
-from simulator.auth.autopsy.signing_steps import Facts, Other
+from simulator.auth.autopsy.signing_steps import PLACES, Facts, Other
 from simulator.auth.canonical import QueryRules, body_hash, canonical_string
 from simulator.auth.headers import joined
 from simulator.contract.endpoints import fields_of
@@ -147,7 +147,7 @@ def rendered(
         if made.signed is None
         else {
             "canonical_string": MASKED if is_hidden and made.signed != made.string else _short(shown(made.signed)),
-            "differs": [way.mistake.place for way in made.found],
+            "differs": [PLACES[way.step] for way in made.found],
             "at": first_difference(made.string, made.signed),
         },
         "compared": made.compared and _compared(made.compared, shown, is_query_hidden=query is not None),

@@ -50,7 +50,7 @@ def test_a_mistake_is_named(client: Mistaken) -> None:
     assert made.fix == BY_ID[client.id].fix
     assert "{" not in made.sentence
     assert made.signed is not None
-    assert [way.mistake.place for way in made.found] == [BY_ID[client.id].place]
+    assert [way.step for way in made.found] == [BY_ID[client.id].step]
     right = Signer()
     assert signature(b64decode(SECRET), made.string) == right.sign(client.request)
 
@@ -70,7 +70,7 @@ def test_the_header_says_what_the_journal_says(client: Mistaken) -> None:
     if client.id in UNTOLD or (client.id in FAR and is_unknown):
         assert is_unknown
     else:
-        assert said in (form, " and ".join(one.sentence for one in found))
+        assert said in (form, " and ".join(f"{one.does}; {one.fix}" for one in found))
 
 
 def test_each_mistake_of_the_table_is_made_by_a_client() -> None:
@@ -155,7 +155,7 @@ _FIRST = {one.id: one for one in reversed(CLIENTS) if one.request == Request() a
 PAIRS = [
     (one, other)
     for one, other in combinations(_FIRST.values(), 2)
-    if BY_ID[one.id].place != BY_ID[other.id].place and not one.steps.keys() & other.steps.keys()
+    if PLACES[BY_ID[one.id].step] != PLACES[BY_ID[other.id].step] and not one.steps.keys() & other.steps.keys()
 ]
 
 
@@ -346,7 +346,7 @@ WITH_ANY_QUERY = [
     one
     for one in CLIENTS
     if one.request == Request()
-    and BY_ID[one.id].place != "query"
+    and PLACES[BY_ID[one.id].step] != "query"
     and one.id not in ("only-body-signed", "string-of-other-service")
 ]
 

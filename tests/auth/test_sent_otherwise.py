@@ -155,7 +155,7 @@ def named(request: Request, signature: str, name: str) -> None:
     found = autopsy(facts(request, signature)).found
     assert [one.id for one in found] == [name]
     said = header(request, signature)
-    assert said == found[0].sentence or (name in OF_MANY_WAYS and said.startswith("no common mistake"))
+    assert said == f"{found[0].does}; {found[0].fix}" or (name in OF_MANY_WAYS and said.startswith("no common mistake"))
 
 
 @pytest.mark.parametrize(("name", "sent", "signed"), BODIES, ids=[f"{at}-{one[0]}" for at, one in enumerate(BODIES)])

@@ -1,6 +1,7 @@
 """Render the table of known mistakes in docs/debug-a-signature.md."""
 
 from simulator.auth.autopsy.search import MISTAKES
+from simulator.auth.autopsy.signing_steps import PLACES
 from simulator.contract.files import data_dir
 from tools.tables import cell, markdown
 
@@ -29,6 +30,6 @@ def as_markdown() -> str:
 
 
 def _section(place: str) -> str:
-    of_place = (one for one in MISTAKES if one.place == place)
+    of_place = (one for one in MISTAKES if PLACES[one.step] == place)
     rows = ((f"`{one.id}`", cell(one.does.replace("{}", "…")), cell(one.fix)) for one in of_place)
     return f"\n### {_TITLES[place]}\n\n{markdown([('id', 'the client', 'what to do'), *rows])}\n"

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from itertools import chain, combinations, permutations, product
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode
 
 from simulator.shortened import one_line, shortened
@@ -20,69 +20,69 @@ Fields = frozenset[str]
 Changes = Iterator[tuple[Members, str]]
 """Objects with other members, each with what stands for `{}` in the words about it."""
 
-_NUMBER = "\ue000"  # begins the text that stands for a number while it is a value
+Layout = tuple[int | str | None, str, str]
+"""The blanks of an encoder: its indentation, and what it writes for a comma and a colon."""
+
+_BEGIN, _END = "<#", "#>"  # around the text that stands for a number while it is a value
 _PERMUTED_MAX = 6
 _LITERAL = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d+)?|true|false|null", re.IGNORECASE)
-_ABSENT = ("null", '""', "{}", "[]", "0", "false", "0.0")
-_OTHERS, _NOTHING = r"[^\x20-\x7e\n\t]", "(?!)"
-
-
-class Layout(NamedTuple):
-    """The blanks of an encoder: its indentation, and what it writes for a comma and a colon."""
-
-    indent: int | str | None = None
-    comma: str = ", "
-    colon: str = ": "
-
-
-_TIGHT, _PYTHON = Layout(None, ",", ":"), Layout()
-_LAYOUTS = (_TIGHT, _PYTHON, *(Layout(indent, ",") for indent in (2, 4, "\t", 3, 1)), Layout(None, ", ", ":"),
-            Layout(None, ",", ": "))  # fmt: skip
-# For each encoder, the characters that it escapes, and whether in capitals.
-_LIKELY = ((_NOTHING, False), (_OTHERS, False))
-_RARER = (
+_ABSENT = (b"null", b'""', b"{}", b"[]", b"0", b"false", b"0.0")
+_OTHERS = r"[^\x20-\x7e\n\t]"
+_TIGHT, _PYTHON = (None, ",", ":"), (None, ", ", ": ")
+_LAYOUTS: tuple[Layout, ...] = (
+    _TIGHT, _PYTHON, *((indent, ",", ": ") for indent in (2, 4, "\t", 3, 1)), (None, ", ", ":"), (None, ",", ": "),
+)  # fmt: skip
+# For each encoder that escapes other characters than Python, these characters, and whether in capitals.
+_ENCODERS = (
     (f"{_OTHERS}|/", False), ("/", False), (_OTHERS, True),  # PHP, Jackson
     ("[<>&\u2028\u2029]", False), ("[<>&'=\u2028\u2029]", False),  # Go and Rails; Gson
     (f"{_OTHERS}|[<>&'+`]", True), ("[<>&']", False),  # System.Text.Json, Newtonsoft
 )  # fmt: skip
 
 
-def value_of(text: str | bytes) -> Any:
+def value_of(text: bytes) -> Any:
     """Return the value of a JSON text in UTF-8. Raises ValueError and RecursionError."""
-    plain = text if isinstance(text, str) else text.decode()
-    return json.loads(plain, parse_float=_NUMBER.__add__, parse_int=_NUMBER.__add__)
+
+    def number(digits: str) -> str:
+        return _BEGIN + digits + _END
+
+    return json.loads(text.decode(), parse_float=number, parse_int=number)
 
 
-def written(value: object, layout: Layout = _TIGHT, *, is_sorted: bool = False) -> str:
-    """Return a value as JSON without escapes that it could do without."""
-    text = json.dumps(value, ensure_ascii=False, indent=layout.indent, separators=layout[1:], sort_keys=is_sorted)
-    return re.sub(f'"{_NUMBER}([^"]*)"', r"\1", text)
+def written(value: object, layout: Layout = _TIGHT, *, is_ascii: bool = False, is_sorted: bool = False) -> bytes:
+    """Return a value as JSON, with escapes for all letters beyond ASCII or for none."""
+    text = json.dumps(value, ensure_ascii=is_ascii, indent=layout[0], separators=layout[1:], sort_keys=is_sorted)
+    return text.replace('"' + _BEGIN, "").replace(_END + '"', "").encode("utf-8", "replace")
 
 
-def _escaped(text: str, signs: str, is_upper: bool) -> bytes:
+def _escaped(text: bytes, signs: str, is_upper: bool) -> bytes:
     """Return a JSON text with escapes for these signs."""
 
     def spelt(found: re.Match[str]) -> str:
-        units = found[0].encode("utf-16-be", "surrogatepass").hex()
+        units = found[0].encode("utf-16-be").hex()
         return "\\/" if found[0] == "/" else re.sub("(.{4})", r"\\u\1", units.upper() if is_upper else units)
 
-    return re.sub(signs, spelt, text).encode("utf-8", "replace")
+    return re.sub(signs, spelt, text.decode()).encode()
 
 
 def encodings(value: object, *, is_sorted: bool = False) -> Iterator[bytes]:
     """Yield a value in every layout, as each encoder escapes it; the likeliest first."""
-    laid = [written(value, layout, is_sorted=is_sorted) for layout in _LAYOUTS]
-    for encoders in (_LIKELY, _RARER):
-        yield from (_escaped(text, *encoder) for text in laid for encoder in encoders)
-    yield from (_escaped(text, *encoder) + b"\n" for text in laid for encoder in _LIKELY)
+    likely = [
+        written(value, layout, is_ascii=is_ascii, is_sorted=is_sorted)
+        for layout in _LAYOUTS
+        for is_ascii in (False, True)
+    ]
+    yield from likely
+    yield from (_escaped(text, *encoder) for text in likely[::2] for encoder in _ENCODERS)
+    yield from (text + b"\n" for text in likely)
 
 
 def as_sent(members: Members, body: bytes) -> Callable[[Members], Iterator[bytes]]:
     """Return how a client that sent these members as `body` writes others: as it did, tight, and as Python does."""
-    signs = _OTHERS if body.isascii() else _NOTHING
-    own = (layout for layout in _LAYOUTS if _escaped(written(members, layout), signs, False) == body)
+    is_ascii = body.isascii()
+    own = (layout for layout in _LAYOUTS if written(members, layout, is_ascii=is_ascii) == body)
     layouts = dict.fromkeys((next(own, _TIGHT), _TIGHT, _PYTHON))
-    return lambda changed: (_escaped(written(changed, layout), signs, False) for layout in layouts)
+    return lambda changed: (written(changed, layout, is_ascii=is_ascii) for layout in layouts)
 
 
 def reordered(members: Members, _: Fields) -> Changes:
@@ -95,7 +95,7 @@ def reordered(members: Members, _: Fields) -> Changes:
 def without_absent(members: Members, _: Fields) -> Changes:
     """Yield an object without the members that have no value: the nulls, those and empty ones, all that count as
     false."""
-    for absent in (_ABSENT[:1], _ABSENT[:2], ("null", "{}", "[]"), _ABSENT):
+    for absent in (_ABSENT[:1], _ABSENT[:2], (b"null", b"{}", b"[]"), _ABSENT):
         yield {name: value for name, value in members.items() if written(value) not in absent}, ""
 
 
@@ -116,13 +116,13 @@ def with_absent(members: Members, fields: Fields) -> Changes:
 
 def revalued(members: Members, _: Fields) -> Changes:
     """Yield an object whose values are written otherwise: all of a kind, then each alone."""
-    texts = {name: written(value) for name, value in members.items()}
+    texts = {name: written(value).decode() for name, value in members.items()}
     for pattern, made in _REWRITES:
         fitting = {name: text for name, text in texts.items() if re.fullmatch(pattern, text)}
         changed = {name: new for name, text in fitting.items() if (new := re.sub(pattern, made, text)) != text}
         for names in ([*changed], *([name] for name in changed)) if changed else ():
             shown = one_line(shortened(changed[names[0]], 40))
-            yield members | {name: value_of(changed[name]) for name in names}, shown
+            yield members | {name: value_of(changed[name].encode()) for name in names}, shown
 
 
 _N = r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?"
@@ -178,6 +178,8 @@ def objects_of_form(body: bytes) -> Iterator[bytes]:
     """Yield the flat objects that may have been sent as this form, in each spelling; what looks like a number or a
     literal is one or a text."""
     sent = dict(parse_qsl(body.decode(), keep_blank_values=True))
-    read = ((value_of(value.lower()), value) if _LITERAL.fullmatch(value) else (value,) for value in sent.values())
+    read = (
+        (value_of(value.lower().encode()), value) if _LITERAL.fullmatch(value) else (value,) for value in sent.values()
+    )
     for values, is_sorted in product(product(*read), (False, True)):
         yield from encodings(dict(zip(sent, values, strict=True)), is_sorted=is_sorted)

@@ -21,11 +21,11 @@ _INDEX = re.compile(r"\[\d*\]$")
 _INTEGER = re.compile("0|[1-9][0-9]{0,14}")
 _ESCAPE = re.compile(rb"%[0-9a-fA-F]{2}")
 
-Parts = list[bytes]
+Parameters = list[bytes]
 Pairs = list[tuple[str, str]]
 
 
-def _parts_of(r: Facts) -> Parts:
+def _parts_of(r: Facts) -> Parameters:
     """Return the parameters, none when they are too long."""
     return r.query.split(b"&") if 0 < len(r.query) <= QUERY_BYTES_MAX else []
 
@@ -38,12 +38,6 @@ def _pairs(r: Facts) -> Pairs:
 
 def _quoted(text: bytes | str) -> str:
     return one_line(shortened(text, 40))
-
-
-def _once(r: Facts) -> Iterator[Parts]:
-    for parts in (_parts_of(r), _parts_of(r)[::-1]):
-        if len(by_name := {key_of(part): part for part in parts}) < len(parts):
-            yield list(by_name.values())
 
 
 _LISTS: dict[str, Callable[[str, list[str]], Pairs]] = {
@@ -59,8 +53,6 @@ _LISTS: dict[str, Callable[[str, list[str]], Pairs]] = {
     "JSON": lambda name, values: [(name, json.dumps(values, separators=(",", ":")))],
     "the word Array": lambda name, _: [(name, "Array")],
 }
-
-
 _SPELLINGS: tuple[Callable[[str], str], ...] = (str, partial(quote, safe=""), quote_plus)
 
 
@@ -89,14 +81,14 @@ _REWRITES: tuple[tuple[str, Any], ...] = (
 
 def _values(r: Facts) -> Shown:
     """Yield the query with all values of a kind written otherwise, and the first of them."""
-    parts = [part.decode("latin-1").rpartition("=") for part in _parts_of(r)]
+    parts = [part.decode("latin-1").partition("=") for part in _parts_of(r)]
     for pattern, made in _REWRITES:
         changed = [(begin, sign, re.sub(f"^(?:{pattern})$", made, value)) for begin, sign, value in parts]
         if shown := next((new[2] for new, old in zip(changed, parts, strict=True) if new != old), ""):
             yield ["".join(new).encode("latin-1") for new in changed], _quoted(shown)
 
 
-def _without(r: Facts, parts: Parts) -> Shown:
+def _without(r: Facts, parts: Parameters) -> Shown:
     """Yield the query without one of these parameters, or up to three."""
     for count in range(1, 4):
         for left_out in combinations(parts[:PARTS_MAX], count):
@@ -265,7 +257,9 @@ MISTAKES = (
     ),
     *rows(
         "parameters",
-        ("repeated-key-once", "only one parameter of a repeated key is signed", "sign each of them", _once),
+        ("repeated-key-once", "only one parameter of a repeated key is signed", "sign each of them",
+         lambda r: [list({key_of(part): part for part in parts}.values())
+                    for parts in (_parts_of(r), _parts_of(r)[::-1])]),
         ("query-list-otherwise", "a list in the query is signed as {}, and sent differently", SAME, _lists),
         ("query-value-otherwise", "a value of the query is signed as {}, and sent differently", SAME, _values),
         ("parameter-absent-sent", "sent without a value, and not signed: {}",

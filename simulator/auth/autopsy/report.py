@@ -101,7 +101,7 @@ def autopsy(facts: Facts, given: bytes | None = None) -> Autopsy:
     compared = None if given is None else compare(facts, given)
     if match is not None:
         does = ", and ".join(way.does for way in match.found)
-        fix = "; ".join(dict.fromkeys(way.mistake.fix for way in match.found))
+        fix = "; ".join(dict.fromkeys(way.fix for way in match.found))
         return Autopsy(match.found, does or IS_RIGHT, fix, match.right, match.string, compared)
     form = wrong_form(facts.signature)
     sentence = form or body_flaw(facts) or (_UNKNOWN if is_complete else _UNFINISHED)
@@ -127,7 +127,7 @@ def compare(facts: Facts, given: bytes) -> Compared:
     else:
         sentence = f"your string was signed: {differs}" if pieces else "your string is the expected one"
         sentence = ", and ".join((sentence, *(way.does for way in found)))
-        fixes += [way.mistake.fix for way in found]
+        fixes += [way.fix for way in found]
     return Compared(given, expected, found is not None, found or (), sentence, "; ".join(dict.fromkeys(fixes)), pieces)
 
 

@@ -70,7 +70,6 @@ class Parts(NamedTuple):
     hashed: bytes
 
 
-Parameters = list[bytes]
 PLACES = {
     "timestamp": "timestamp",  # another value
     "nonce": "nonce",  # another value
@@ -111,42 +110,23 @@ class SigningMistake(NamedTuple):
     transformation: Transformation
     step: str
 
-    @property
-    def place(self) -> str:
-        """Return where the client makes it."""
-        return PLACES[self.step]
-
     def ways(self, facts: Facts) -> Iterator["Way"]:
-        """Yield how a client with this mistake may have done its step, up to where the request does not allow it: it
-        is no JSON, or has texts that cannot be encoded."""
-        with suppress(ValueError, RecursionError):
+        """Yield how a client with this mistake may have done its step, up to where the request does not allow it: its
+        body is no JSON, its timestamp no number."""
+        with suppress(ValueError, OverflowError, RecursionError):
             for change in self.transformation(facts):
                 make, shown = change if isinstance(change, tuple) else (change, "")
-                yield Way(self.step, make, self, shown)
+                yield Way(self.step, make, self.id, self.does.format(shown), self.fix)
 
 
 class Way(NamedTuple):
-    """A mistake that a request may have: the step, and how it is done. `shown` is what stands for `{}` in its words."""
+    """A mistake that a request may have: the step, and how it is done."""
 
     step: str
     make: Any
-    mistake: SigningMistake
-    shown: str = ""
-
-    @property
-    def id(self) -> str:
-        """Return its id in the table."""
-        return self.mistake.id
-
-    @property
-    def does(self) -> str:
-        """Return what the client does."""
-        return self.mistake.does.format(self.shown)
-
-    @property
-    def sentence(self) -> str:
-        """Return the mistake and its fix in a sentence."""
-        return f"{self.does}; {self.mistake.fix}"
+    id: str
+    does: str
+    fix: str
 
 
 Ways = tuple[Way, ...]
@@ -187,7 +167,7 @@ class Signing:
 
     def _query(self, made: dict[str, Any]) -> bytes:
         bare, empty = made.get("bare", _dropped), made.get("empty", self._empty)
-        parts: Parameters = made.get("parameters") or self.facts.query.split(b"&")
+        parts = made.get("parameters") or self.facts.query.split(b"&")
         signed = (bare(part) if b"=" not in part else empty(part) if is_empty(part) else part for part in parts)
         parts = _done(made.get("order", self._order), [part for part in signed if part is not None])
         text = b"&".join(map(made["spelling"], parts) if "spelling" in made else parts)

@@ -3,11 +3,11 @@
 import hashlib
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
 from functools import partial
-from itertools import permutations, product
+from itertools import chain, permutations, product
 from typing import Any
 
 from simulator.auth.autopsy.signing_steps import Facts, always, rows
@@ -27,28 +27,21 @@ _ZONES_S = [sign * quarters * 900 for quarters in (32, *range(4, 57)) for sign i
 _NAMES = ("timestamp", "nonce", "METHOD", "query", "body hash")
 
 
-def _moments(facts: Facts, offsets: Iterable[int]) -> Iterator[int]:
-    if facts.timestamp.isdigit() and len(facts.timestamp) < 12 and int(facts.timestamp):  # to the year 5138
-        yield from (int(facts.timestamp) + offset for offset in offsets)
-
-
 def _milliseconds(facts: Facts) -> Iterator[tuple[int, int]]:
     """Yield the milliseconds of the second that was sent, and of those before and after it."""
-    return product(_moments(facts, (0, -1, 1)), range(1000))
+    return product((int(facts.timestamp) + offset for offset in (0, -1, 1)), range(1000))
 
 
 def _dates(facts: Facts) -> Iterator[bytes]:
     def written(second: int, pattern: str) -> bytes:
-        return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)).strftime(pattern).encode()
+        return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)).strftime(f"%Y-%m-%d{pattern}").encode()
 
-    for second in _moments(facts, (0,)):
-        yield from (written(second, f"%Y-%m-%d{end}") for end in (
-            "T%H:%M:%SZ", "T%H:%M:%S+00:00", " %H:%M:%S"))  # fmt: skip
-        yield from (written(second + 8 * _HOUR_S, f"%Y-%m-%d{end}") for end in (
-            "T%H:%M:%S+08:00", "T%H:%M:%S.000+08:00", "T%H:%M:%S", " %H:%M:%S"))  # fmt: skip
-        yield formatdate(second, usegmt=True).encode()
-    for second, millisecond in _milliseconds(facts):
-        yield written(second, f"%Y-%m-%dT%H:%M:%S.{millisecond:03d}Z")
+    second = int(facts.timestamp)
+    yield from (written(second, end) for end in ("T%H:%M:%SZ", "T%H:%M:%S+00:00", " %H:%M:%S"))
+    yield from (written(second + 8 * _HOUR_S, end)
+                for end in ("T%H:%M:%S+08:00", "T%H:%M:%S.000+08:00", "T%H:%M:%S", " %H:%M:%S"))  # fmt: skip
+    yield formatdate(second, usegmt=True).encode()
+    yield from (written(second, f"T%H:%M:%S.{part:03d}Z") for second, part in _milliseconds(facts))
 
 
 def _fractions(facts: Facts) -> Iterator[bytes]:
@@ -75,13 +68,6 @@ def _with_path(facts: Facts) -> Iterator[Any]:
         yield lambda parts, path=path: (b"v1", *parts[:2], parts.method + b" " + path, *parts[3:])
 
 
-def _with_key(facts: Facts) -> Iterator[Any]:
-    if facts.api_key:
-        yield lambda parts: (facts.api_key, b"v1", *parts)
-        yield lambda parts: (facts.api_key, *parts)
-        yield from (_with(facts.api_key, at) for at in range(6))
-
-
 def _of_other_service(facts: Facts) -> Iterator[tuple[Any, str]]:
     yield facts.timestamp + b"." + facts.text, "<timestamp>.<body>, as Stripe does"
     yield b".".join((facts.nonce, facts.timestamp, facts.text)), "<nonce>.<timestamp>.<body>, as webhooks do"
@@ -102,21 +88,19 @@ MISTAKES = (
         "timestamp",
         ("timestamp-in-seconds", "the timestamp is signed in seconds, and sent in milliseconds",
          "send the seconds that you sign",
-         lambda r: [r.timestamp[:-3], b"%d" % round(int(r.timestamp) / 1000)]
-         if r.timestamp.isdigit() and len(r.timestamp) == 13 else []),
+         lambda r: [r.timestamp[:-3], b"%d" % round(int(r.timestamp) / 1000)] if len(r.timestamp) == 13 else []),
         ("timestamp-with-fraction", "the timestamp is signed with a fraction", _WHOLE, _fractions),
         ("timestamp-in-other-units", "the timestamp is signed in {}", _WHOLE,
          lambda r: [(r.timestamp + b"000000", "microseconds"), (r.timestamp + b"000000000", "nanoseconds")]),
         ("timestamp-as-date", "the timestamp is signed as a date", _WHOLE, _dates),
         ("timestamp-missing", "the timestamp is empty in the signed string", _EXACT, always(b"")),
         ("timestamp-another", "another timestamp is signed than sent", "read the clock once for both",
-         lambda r: (b"%d" % second for second in _moments(r, (-1, 1, -2, 2, *range(-300, 301))))),
+         lambda r: (b"%d" % (int(r.timestamp) + offset) for offset in (-1, 1, -2, 2, *range(-300, 301)))),
         ("timestamp-in-milliseconds", "the timestamp is signed in milliseconds", _WHOLE,
-         lambda r: [r.timestamp + b"000", *(b"%d%03d" % moment for moment in _milliseconds(r))]),
+         lambda r: chain([r.timestamp + b"000"], (b"%d%03d" % moment for moment in _milliseconds(r)))),
         ("timestamp-of-zone", "the timestamp is signed {} h off: local time was taken for UTC",
          "sign and send the seconds since 1970 in UTC",
-         lambda r: ((b"%d" % second, f"{offset_s / _HOUR_S:+g}")
-                    for second, offset_s in zip(_moments(r, _ZONES_S), _ZONES_S, strict=False))),
+         lambda r: ((b"%d" % (int(r.timestamp) + offset_s), f"{offset_s / _HOUR_S:+g}") for offset_s in _ZONES_S)),
     ),
     *rows(
         "nonce",
@@ -158,7 +142,9 @@ MISTAKES = (
         ("timestamp-left-out", "the timestamp was left out together with its colon", _SIX,
          always(_in_order(1, 2, 3, 4))),
         ("method-left-out", "the method was left out together with its colon", _SIX, always(_in_order(0, 1, 3, 4))),
-        ("key-in-string", "the API key is part of the signed string", _SIX, _with_key),
+        ("key-in-string", "the API key is part of the signed string", _SIX,
+         lambda r: [lambda parts: (r.api_key, b"v1", *parts), lambda parts: (r.api_key, *parts),
+                    *(_with(r.api_key, at) for at in range(6))] if r.api_key else []),
         ("other-order", "the parts have another order: {}", _SIX,
          lambda r: ((_in_order(*order), ":".join(("v1", *(_NAMES[at] for at in order))))
                     for order in permutations(range(5)))),
