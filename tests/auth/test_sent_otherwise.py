@@ -3,6 +3,7 @@ header as well."""
 
 import gzip
 import json
+import tracemalloc
 import zlib
 from typing import Any
 from unicodedata import normalize
@@ -10,7 +11,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from simulator.auth.autopsy import search
+from simulator.auth.autopsy import json_texts, search
 from simulator.auth.autopsy.report import autopsy
 from simulator.auth.autopsy.signing_steps import Ways
 from simulator.contract.endpoints import endpoints
@@ -272,6 +273,15 @@ HOSTILE = [
 @pytest.mark.parametrize("request_", HOSTILE, ids=range(len(HOSTILE)))
 def test_no_request_is_too_strange_for_the_header(request_: Request) -> None:
     assert header(request_, "v1=" + "A" * 43 + "=").startswith("no common mistake")
+
+
+def test_a_form_with_many_numbers_needs_little_memory() -> None:
+    tracemalloc.start()
+    try:
+        assert next(json_texts.objects_of_form(b"&".join(b"a%d=1" % at for at in range(18)))).startswith(b'{"a0":1,')
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_the_texts_of_bodies_count_for_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -181,5 +181,6 @@ def objects_of_form(body: bytes) -> Iterator[bytes]:
     read = (
         (value_of(value.lower().encode()), value) if _LITERAL.fullmatch(value) else (value,) for value in sent.values()
     )
-    for values, is_sorted in product(product(*read), (False, True)):
-        yield from encodings(dict(zip(sent, values, strict=True)), is_sorted=is_sorted)
+    for values in product(*read):  # billions, if there are many numbers
+        members = dict(zip(sent, values, strict=True))
+        yield from chain(encodings(members), encodings(members, is_sorted=True))
