@@ -18,6 +18,8 @@ from simulator.http_client.targets import DEFAULT_PORTS, MAX_TARGET_CHARS, BadTa
 DELIVERY_HEADER = "X-Sim-Delivery"
 """The header of every callback and webhook. The control API of every simulator refuses requests that have it."""
 
+Headers = tuple[tuple[str, str], ...]
+
 _is_token = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+").fullmatch
 _forbidden = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]").search
 _OURS = frozenset({"host", "content-length", "transfer-encoding", DELIVERY_HEADER.lower()})
@@ -69,39 +71,36 @@ def route(target: HttpTarget) -> Route:
     return Route(Origin(parts.scheme == "https", target.host, target.port), host, path)
 
 
-def _route_of(url: str) -> Route:
-    """Return the route to an outgoing URL. Raises BadTarget."""
-    target = parse_target(url, MAX_URL_CHARS)
-    if not isinstance(target, HttpTarget):
-        raise BadTarget("an inbox has no address of its own in HTTP")
-    return route(target)
-
-
-_recurring_route = lru_cache(maxsize=512)(_route_of)
-
-
 def request_bytes(outgoing: OutgoingRequest, way: Route, *, is_delivery: bool = True) -> bytes:
     """Return the bytes of `outgoing`. Its own `Host` is kept; its framing headers are replaced.
 
     Raises NotAllowedError.
     """
-    method, body = outgoing.method.upper(), outgoing.body
-    try:
-        headers = _header_lines(outgoing.headers, way.host, is_delivery)
-        line = f"{method} {way.path} HTTP/1.1\r\n".encode()
-    except UnicodeEncodeError:
-        raise NotAllowedError(_BAD_VALUE) from None
-    if not _is_token(outgoing.method):
-        raise NotAllowedError(_BAD_VALUE)
-    if body is not None or method not in _BODYLESS_METHODS:
-        headers += b"Content-Length: %d\r\n" % len(body or b"")
-    return b"%b%b\r\n%b" % (line, headers, body or b"")
+    return _with_body(_head(outgoing.method, way, outgoing.headers, is_delivery=is_delivery), outgoing)
 
 
-@lru_cache(maxsize=512)  # a receiver gets the same in all callbacks
-def _header_lines(headers: tuple[tuple[str, str], ...], host: str, is_delivery: bool) -> bytes:
-    """Return the headers but for the length. Raises NotAllowedError and UnicodeEncodeError."""
-    host, lines = f"Host: {host}", [f"{DELIVERY_HEADER}: 1\r\n" * is_delivery]
+def _with_body(head: bytes, outgoing: OutgoingRequest) -> bytes:
+    body = outgoing.body
+    if body is None and outgoing.method.upper() in _BODYLESS_METHODS:
+        return head + b"\r\n"
+    return b"%bContent-Length: %d\r\n\r\n%b" % (head, len(body or b""), body or b"")
+
+
+def _delivery_head(url: str, method: str, headers: Headers) -> tuple[Origin, bytes]:
+    """Return where a delivery is sent, and its head but for the length. Raises BadTarget and NotAllowedError."""
+    target = parse_target(url, MAX_URL_CHARS)
+    if not isinstance(target, HttpTarget):
+        raise BadTarget("an inbox has no address of its own in HTTP")
+    way = route(target)
+    return way.origin, _head(method, way, headers, is_delivery=True)
+
+
+_recurring_head = lru_cache(maxsize=512)(_delivery_head)  # a receiver gets the same in all callbacks
+
+
+def _head(method: str, way: Route, headers: Headers, *, is_delivery: bool) -> bytes:
+    """Return the request line and the headers but for the length. Raises NotAllowedError."""
+    host, lines = f"Host: {way.host}", [f"{DELIVERY_HEADER}: 1\r\n" * is_delivery]
     for name, value in headers:
         if not _is_token(name):
             raise NotAllowedError("the name of a header is not allowed in HTTP")
@@ -109,19 +108,23 @@ def _header_lines(headers: tuple[tuple[str, str], ...], host: str, is_delivery: 
             lines.append(f"{name}: {value}\r\n")
         elif name.lower() == "host":
             host = f"{name}: {value}"
-    if any(map(_forbidden, (value for _, value in headers))):
+    if not _is_token(method) or any(_forbidden(value) for _, value in headers):
         raise NotAllowedError(_BAD_VALUE)
-    return f"{host}\r\n{''.join(lines)}".encode()
+    try:
+        return f"{method.upper()} {way.path} HTTP/1.1\r\n{host}\r\n{''.join(lines)}".encode()
+    except UnicodeEncodeError:
+        raise NotAllowedError(_BAD_VALUE) from None
 
 
 async def attempt(client: Client, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
     """Send `outgoing` of the sandbox `owner`, within `timeout_s`."""
     try:
-        way = (_recurring_route if len(outgoing.url) <= MAX_TARGET_CHARS else _route_of)(outgoing.url)
-        request = request_bytes(outgoing, way)
-        origin = way.origin if outgoing.verifies else way.origin._replace(verifies=False)
+        head_of = _recurring_head if len(outgoing.url) <= MAX_TARGET_CHARS else _delivery_head
+        origin, head = head_of(outgoing.url, outgoing.method, outgoing.headers)
+        if not outgoing.verifies:
+            origin = origin._replace(verifies=False)
         reader = AnswerReader(outgoing.method, BOUNDS)
-        is_over = await client.exchange(origin, request, reader, timeout_s, owner)
+        is_over = await client.exchange(origin, _with_body(head, outgoing), reader, timeout_s, owner)
     except (BadTarget, NotAllowedError) as error:
         return AttemptResult(AttemptEnd.BLOCKED, error=str(error))
     except NotConnectedError as error:
@@ -155,7 +158,7 @@ def _complaint(reader: AnswerReader, *, is_tls: bool) -> str:
 
 
 @lru_cache(maxsize=64)  # within a second, a receiver sends the same to all attempts
-def _stored(fields: tuple[tuple[bytes, bytes], ...]) -> tuple[tuple[str, str], ...]:
+def _stored(fields: tuple[tuple[bytes, bytes], ...]) -> Headers:
     """Return the headers without cookies, up to `HEADERS_CHARS`."""
     stored: list[tuple[str, str]] = []
     left = HEADERS_CHARS

@@ -94,7 +94,7 @@ class Lanes:
 
     def _add(self, work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]] | None = None) -> None:
         tasks = self.tasks if tasks is None else tasks
-        task = asyncio.create_task(work)
+        task = asyncio.get_running_loop().create_task(work)
         tasks.add(task)
         task.add_done_callback(tasks.discard)
 
