@@ -72,11 +72,6 @@ class Slots:
         """Free a slot."""
         owner = self._owners[name]
         lane = owner.lanes[receiver]
-        if lane.waiting and not self._in_turn and owner.held <= self._free + 1:  # no other attempt could have the slot
-            turn, _ = lane.waiting.popitem(last=False)
-            if not turn.done():
-                turn.set_result(None)
-                return
         self._free += 1
         owner.held -= 1
         lane.held -= 1

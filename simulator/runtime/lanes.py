@@ -1,7 +1,7 @@
 """Concurrent deliveries: their order in a running clock and an advance, their ends, and the end of an advance."""
 
 import asyncio
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -14,6 +14,7 @@ from simulator.domain.agenda import AgendaResult
 from simulator.domain.model.delivery_attempts import AttemptResult, Job, Send
 from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.webhooks import Delivery
+from simulator.http_client.slots import PER_RECEIVER
 from simulator.runtime.journal import BoundedLog, Tally
 from simulator.runtime.waiting import STARTED_PER_TURN_MAX as STARTED_PER_TURN_MAX
 
@@ -21,9 +22,10 @@ SIDE_BY_SIDE_MAX = 64  # of an advance
 
 
 class Lanes:
-    """The deliveries of a running clock. Lanes are concurrent, each with a task while it has something to send, and the
-    jobs of a lane keep their order. `deliver` makes an attempt and applies its result. Attempts that a rule holds are
-    in `held`: each waits separately from its lane until `hold` returns."""
+    """The deliveries of a running clock. Lanes are concurrent, and the jobs of a lane keep their order. A task sends a
+    lane, then the lanes that wait because its receiver has `PER_RECEIVER` attempts already. `deliver` makes an attempt
+    and applies its result. Attempts that a rule holds are in `held`: each waits separately from its lane until `hold`
+    returns."""
 
     def __init__(
         self,
@@ -34,6 +36,8 @@ class Lanes:
         self._deliver, self._is_held, self._hold = deliver, is_held, hold
         self._collected: dict[str, list[Send]] = {}
         self._collected_to_hold: list[Send] = []
+        self._busy: Counter[str] = Counter()  # the tasks of each receiver
+        self._waiting: defaultdict[str, deque[list[Send]]] = defaultdict(deque)
         self.tasks: set[asyncio.Task[None]] = set()
         self.held: set[asyncio.Task[None]] = set()
 
@@ -76,7 +80,12 @@ class Lanes:
 
     def _begin(self, lanes: list[list[Send]]) -> None:
         for lane in lanes:
-            self._add(self._deliver(lane[0]) if len(lane) == 1 else self._work_through(lane))
+            receiver = lane[0].job.url
+            if self._busy[receiver] < PER_RECEIVER or receiver.startswith(INBOX_SCHEME):
+                self._busy[receiver] += 1
+                self._add(self._work_through(lane, receiver))
+            else:
+                self._waiting[receiver].append(lane)
 
     async def _begin_in_turns(self, lanes: list[list[Send]]) -> None:
         left = iter(lanes)
@@ -84,13 +93,22 @@ class Lanes:
             await asyncio.sleep(0)
             self._begin(share)
 
-    async def _work_through(self, lane: list[Send]) -> None:
-        for send in lane:
-            await self._deliver(send)
+    async def _work_through(self, lane: list[Send], receiver: str) -> None:
+        try:
+            for send in lane:
+                await self._deliver(send)
+            while waiting := self._waiting.get(receiver):
+                for send in waiting.popleft():
+                    await self._deliver(send)
+        finally:
+            self._busy[receiver] -= 1
+            if not self._busy[receiver]:
+                del self._busy[receiver]
+                self._waiting.pop(receiver, None)
 
     async def _deliver_after_hold(self, send: Send) -> None:
         await self._hold(send)
-        self._add(self._deliver(send))
+        self._begin([[send]])
 
     def _add(self, work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]] | None = None) -> None:
         tasks = self.tasks if tasks is None else tasks

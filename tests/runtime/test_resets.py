@@ -18,7 +18,7 @@ RESET = ("POST", "/sandboxes/twice/reset")
 
 def deliveries_under_way() -> int:
     """How many deliveries any sandbox of this event loop is sending."""
-    return sum("Driver._deliver" in repr(task.get_coro()) for task in asyncio.all_tasks())
+    return sum("Lanes._work_through" in repr(task.get_coro()) for task in asyncio.all_tasks())
 
 
 async def _until_delivering() -> None:

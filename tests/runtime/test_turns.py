@@ -11,6 +11,7 @@ import pytest
 
 from simulator.domain.commands import CreatePayment, Credit, PassTime
 from simulator.domain.sandbox import Sandbox
+from simulator.http_client.slots import PER_RECEIVER
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
 from simulator.runtime.lanes import Lanes
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -196,7 +197,7 @@ def test_the_deliveries_of_a_catch_up_start_a_few_in_each_turn() -> None:
     async def story() -> None:
         nonlocal turn
         lanes = Lanes(deliver, lambda send: False, deliver)
-        lanes.collect(SimpleNamespace(job=SimpleNamespace(lane=str(n))) for n in range(300))  # type: ignore[misc]
+        lanes.collect(SimpleNamespace(job=SimpleNamespace(lane=str(n), url=f"http://{n}.test")) for n in range(300))  # type: ignore[misc]
         lanes.start()
         while lanes.tasks:
             await asyncio.sleep(0)
@@ -205,6 +206,36 @@ def test_the_deliveries_of_a_catch_up_start_a_few_in_each_turn() -> None:
     asyncio.run(story())
     assert sum(started.values()) == 300
     assert max(started.values()) <= 50
+
+
+def test_deliveries_to_a_slow_receiver_wait_without_tasks_and_in_order_and_delay_no_other() -> None:
+    begun: list[str] = []
+
+    async def story() -> None:
+        is_answering = asyncio.Event()
+
+        async def deliver(send: Any) -> None:
+            begun.append(send.job.lane)
+            if "slow" in send.job.url:
+                await is_answering.wait()
+
+        lanes = Lanes(deliver, lambda send: False, deliver)
+        slow = [f"slow {n:03}" for n in range(300)]
+        for name in (*slow, "swift"):
+            url = f"http://{name.split()[0]}.test"
+            lanes.collect([SimpleNamespace(job=SimpleNamespace(lane=name, url=url))])  # type: ignore[list-item]
+        lanes.start()
+        while "swift" not in begun:  # noqa: ASYNC110 - a delivery that begins rings no bell
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert begun == [*slow[:PER_RECEIVER], "swift"]
+        assert len(lanes.tasks) <= PER_RECEIVER + 1
+        is_answering.set()
+        await lanes.finish()
+        assert begun == [*slow[:PER_RECEIVER], "swift", *slow[PER_RECEIVER:]]
+        assert not lanes.tasks
+
+    asyncio.run(story())
 
 
 @pytest.mark.parametrize("path", PATHS)
