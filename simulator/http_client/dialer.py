@@ -86,18 +86,15 @@ class Dialer:
         try:
             ip_address(host)
         except ValueError:
-            addresses = await self._resolve(host, owner)
+            try:
+                addresses = (await self._names.addresses(host, owner))[:ADDRESSES_MAX]
+            except OSError as error:
+                text = f"the name {host} does not resolve: {error.strerror or error}"
+                raise NotConnectedError(AttemptEnd.DNS, text) from None
         for address in addresses:
             if reason := self._policy and self._policy.refuse(ip_address(address)):
                 raise NotConnectedError(AttemptEnd.BLOCKED, reason)
         return addresses
-
-    async def _resolve(self, host: str, owner: str) -> Sequence[str]:
-        try:
-            return (await self._names.addresses(host, owner))[:ADDRESSES_MAX]
-        except OSError as error:
-            reason = f"the name {host} does not resolve: {error.strerror or error}"
-            raise NotConnectedError(AttemptEnd.DNS, reason) from None
 
     async def _context(self, verifies: bool) -> ssl.SSLContext:
         if verifies not in self._tls:

@@ -1,7 +1,7 @@
 """Sends callbacks and webhooks over HTTP: single attempts, limited in time and size, with the result as a value."""
 
 from collections.abc import Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, suppress
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,12 +19,11 @@ Attempt = Callable[[OutgoingRequest, float, str], Coroutine[Any, Any, AttemptRes
 
 
 @lru_cache(maxsize=512)  # most jobs share a URL
-def _receiver_of(url: str) -> Receiver | None:
-    try:
-        target = parse_target(url)
-    except BadTarget:
-        return None
-    return (target.host, target.port) if isinstance(target, HttpTarget) else None
+def _receiver_of(url: str) -> Receiver:
+    with suppress(BadTarget):  # the attempt will report that
+        if isinstance(target := parse_target(url), HttpTarget):
+            return target.host, target.port
+    return "", 0
 
 
 class HttpSender:
@@ -53,8 +52,7 @@ class HttpSender:
 
     def turn(self, url: str, owner: str = "") -> AbstractAsyncContextManager[None]:
         """Hold a slot of `owner` at the receiver of this URL; wait until a slot is free."""
-        receiver = _receiver_of(url)
-        return nullcontext() if receiver is None else Slot(self._slots, owner, receiver)
+        return Slot(self._slots, owner, _receiver_of(url))
 
     def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str = "") -> Coroutine[Any, Any, AttemptResult]:
         """Make one attempt of at most `timeout_s` seconds. Call this within `turn`.

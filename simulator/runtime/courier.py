@@ -181,10 +181,7 @@ class Courier:
             async with self._sender.turn(url, self._owner):
                 return await self._send(request, timeout_s)
         wall = clock.wall()
-        message = _message(url, request, clock.at(wall), wall)
-        if isinstance(message, InboxReceived):
-            self._note(message)
-        return await _replied(self._take(message), clock, timeout_s)
+        return await _replied(self.into_inbox(url, request, clock.at(wall), wall, is_noted=True), clock, timeout_s)
 
     def _send(self, request: OutgoingRequest, timeout_s: float) -> Awaitable[AttemptResult]:
         if not self._verifies:
@@ -192,25 +189,21 @@ class Courier:
         return self._sender.send(request, timeout_s, self._owner)
 
     def into_inbox(
-        self, url: str, request: OutgoingRequest, now: datetime, wall: datetime
+        self, url: str, request: OutgoingRequest, now: datetime, wall: datetime, *, is_noted: bool = False
     ) -> InboxReply | AttemptResult:
-        """Deliver a request to an inbox. Return its reply, or an attempt result when the URL names no inbox."""
-        return self._take(_message(url, request, now, wall))
-
-    def _take(self, message: InboxReceived | AttemptResult) -> InboxReply | AttemptResult:
-        return self._inboxes.receive(message) if isinstance(message, InboxReceived) else message
-
-
-def _message(url: str, request: OutgoingRequest, now: datetime, wall: datetime) -> InboxReceived | AttemptResult:
-    """Return the message for an inbox, or an attempt result when the URL names no inbox."""
-    try:
-        target = parse_target(url)
-        assert isinstance(target, InboxTarget)
-    except BadTarget as bad:
-        return AttemptResult(AttemptEnd.BLOCKED, error=bad.reason)
-    query = request.url.partition("?")[2].encode()
-    headers = tuple((name.lower().encode(), value.encode()) for name, value in request.headers)
-    return InboxReceived(now, wall, target.name, request.method, query, headers, request.body or b"")
+        """Deliver a request to an inbox. The tape has that of an attempt already; others have to be noted. Return the
+        reply, or an attempt result when the URL names no inbox."""
+        try:
+            target = parse_target(url)
+            assert isinstance(target, InboxTarget)
+        except BadTarget as bad:
+            return AttemptResult(AttemptEnd.BLOCKED, error=bad.reason)
+        query = request.url.partition("?")[2].encode()
+        headers = tuple((name.lower().encode(), value.encode()) for name, value in request.headers)
+        message = InboxReceived(now, wall, target.name, request.method, query, headers, request.body or b"")
+        if is_noted:
+            self._note(message)
+        return self._inboxes.receive(message)
 
 
 async def _replied(reply: InboxReply | AttemptResult, clock: Clock, timeout_s: float) -> AttemptResult:
