@@ -224,9 +224,7 @@ def redact_members(body: bytes, put: Put = _mask) -> bytes:
     """Return a body without the values of secret members and parameters: texts and numbers, not lists or objects. It
     may be cut, broken, or sent to a path that has no such member."""
     body = _MEMBER.sub(lambda found: found[1] + encode(put(_text_of(found[2]))), body)
-    return _PARAMETER.sub(
-        lambda found: found[1] + put(unquote_plus(found[2].decode("utf-8", "replace"))).encode(), body
-    )
+    return _PARAMETER.sub(lambda found: found[1] + put(unquote_plus(str(found[2], "utf-8", "replace"))).encode(), body)
 
 
 def _text_of(value: bytes) -> str:
@@ -238,16 +236,20 @@ def _text_of(value: bytes) -> str:
 
 def redact_urls(text: str, put: Put = _mask) -> str:
     """Return a text whose URLs have neither userinfo nor the values of secret parameters."""
+    if "//" not in text:
+        return text
 
     def url(found: re.Match[str]) -> str:
         start, userinfo, rest = found.groups()
         return redact_parameters(start + ("" if userinfo is None else put(userinfo) + "@") + rest, put)
 
-    return _URL.sub(url, text) if "//" in text else text
+    return _URL.sub(url, text)
 
 
 def redact_parameters(url: str, put: Put = _mask) -> str:
     """Return a URL or path without the values of secret parameters, including URLs in a parameter."""
+    if "=" not in url:
+        return url
 
     def value(found: re.Match[str]) -> str:
         before, _, name, sent = found.groups()
@@ -257,7 +259,7 @@ def redact_parameters(url: str, put: Put = _mask) -> str:
             return before + quote(shown, safe="()")
         return before + redact_parameters(sent, put) if "=" in sent else found[0]
 
-    return _URL_VALUE.sub(value, url) if "=" in url else url
+    return _URL_VALUE.sub(value, url)
 
 
 class Mask:

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from functools import lru_cache
 from math import inf
 from typing import Any, NamedTuple
@@ -162,6 +162,7 @@ class EventSource:
         self._only = only
         self._wanted = wanted
         self._kinds = wanted.kinds or frozenset(KINDS)
+        self._wants_all = not wanted.kinds and wanted.refid is None
 
     def reader(self, after: str | None = None, last: int = 0) -> EventReader:
         """Return a reader that begins after the event with the id `after`; 0 means all stored events. Without `after`
@@ -206,30 +207,33 @@ class EventSource:
 
     def _content(self, event: NumberedEvent) -> EventContent | None:
         """Return a wanted event with its members; None for another."""
-        item, kinds = event.item, self._kinds
-        is_always = isinstance(item, Action) and item.name in ALWAYS
-        if kinds.isdisjoint(_KINDS_OF[type(item)]) and not is_always:
+        wanted, item = self._wanted, event.item
+        is_always = self._wants_all or (isinstance(item, Action) and item.name in ALWAYS)
+        if not is_always and self._kinds.isdisjoint(_KINDS_OF[type(item)]):
             return None
         live = self._sandboxes.get(event.sandbox)
-        content = event_content(self._sandboxes, live, event, with_bodies=self._wanted.with_bodies)
-        is_wanted = content.kind in kinds and self._wanted.refid in (None, content.fields.get("refid", ""))
-        return content if is_wanted or is_always else None
+        content = event_content(self._sandboxes, live, event, with_bodies=wanted.with_bodies)
+        if is_always or (content.kind in self._kinds and wanted.refid in (None, content.fields.get("refid", ""))):
+            return content
+        return None
 
     def _pieces(self, contents: list[EventContent | Gap]) -> list[bytes]:
         """Return events as pieces of a stream, without secrets."""
         masks, pieces = self._needed_masks(contents), []
         for content in contents:
             if isinstance(content, Gap):
-                id_, kind = self.id_of(content.place), "gap"
-                data = encode({"id": id_, "kind": kind, "missing": content.missing})
-            else:
-                id_, kind, event = self.id_of(content.event), content.kind, content.event
-                at, wall = iso_utc_exact(content.at), iso_utc_exact(event.wall)
-                envelope = f'"id":"{id_}","sandbox":"{event.sandbox}","number":{event.number},"kind":"{kind}"'
-                data = f'{{{envelope},"at":"{at}","wall":"{wall}",'.encode() + encode(content.fields)[1:]
-                if event.sandbox in masks:
-                    data = masks[event.sandbox].answer(data)
-            pieces.append(b"id: %b\nevent: %b\ndata: %b\n\n" % (id_.encode(), kind.encode(), data))
+                id_ = self.id_of(content.place)
+                data = encode({"id": id_, "kind": "gap", "missing": content.missing})
+                pieces.append(b"id: %b\nevent: gap\ndata: %b\n\n" % (id_.encode(), data))
+                continue
+            id_, kind, event = self.id_of(content.event), content.kind, content.event
+            at, wall = iso_utc_exact(content.at), iso_utc_exact(event.wall)
+            head = (
+                f'id: {id_}\nevent: {kind}\ndata: {{"id":"{id_}","sandbox":"{event.sandbox}","number":{event.number},'
+                f'"kind":"{kind}","at":"{at}","wall":"{wall}",'
+            )
+            piece = head.encode() + encode(content.fields)[1:] + b"\n\n"
+            pieces.append(masks[event.sandbox].answer(piece) if event.sandbox in masks else piece)
         return pieces
 
     def _needed_masks(self, contents: Iterable[EventContent | Gap]) -> dict[str, Mask]:
@@ -239,7 +243,7 @@ class EventSource:
         for content in contents:
             if isinstance(content, EventContent):
                 name = content.event.sandbox
-                _add_leaves(texts.get(name) or texts.setdefault(name, {name}), content.fields)
+                _add_leaves(texts.get(name) or texts.setdefault(name, {name}), content.fields.values())
         masks = {name: self._sandboxes.mask_of(self._sandboxes.find(name)) for name in texts}
         return {name: mask for name, mask in masks.items() if mask.has_secret(_joined(texts[name]))}
 
@@ -248,17 +252,18 @@ def _joined(leaves: Iterable[object]) -> bytes:
     return "\n".join(leaf for leaf in leaves if isinstance(leaf, str)).encode("utf-8", "surrogatepass")
 
 
-def _add_leaves(leaves: set[object], value: dict[str, Any] | list[Any]) -> None:
-    """Add the texts and numbers in a JSON object or array to `leaves`."""
-    values = value.values() if isinstance(value, dict) else value
+def _add_leaves(leaves: set[object], values: Collection[Any]) -> None:
+    """Add the texts and numbers among JSON values, and in them at any depth."""
     try:
         leaves.update(values)
-    except TypeError:  # there are objects or arrays in it, which have no hash
-        for inner in values:
-            if isinstance(inner, dict | list):
-                _add_leaves(leaves, inner)
+    except TypeError:  # an object or array, which has no hash
+        for value in values:
+            if isinstance(value, dict):
+                _add_leaves(leaves, value.values())
+            elif isinstance(value, list):
+                _add_leaves(leaves, value)
             else:
-                leaves.add(inner)
+                leaves.add(value)
 
 
 def data_of(piece: bytes) -> bytes:

@@ -88,5 +88,12 @@ def reseller(one: Reseller, *, shows_secrets: bool = True) -> dict[str, Any]:
 
 def entry(one: Entry) -> dict[str, Any]:
     """Return a ledger entry."""
-    shown = {"id": one.id, "at": moment(one.at), "type": one.type.value, "amount": number(one.amount)}
-    return shown | {"balance": number(one.balance), "remarks": one.remarks, "trxid": one.trxid}
+    return {
+        "id": one.id,
+        "at": moment(one.at),
+        "type": one.type.value,
+        "amount": number(one.amount),
+        "balance": number(one.balance),
+        "remarks": one.remarks,
+        "trxid": one.trxid,
+    }
