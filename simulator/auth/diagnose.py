@@ -16,7 +16,6 @@ from simulator.auth.form import PREFIX, wrong_digest
 from simulator.auth.headers import API_KEY
 from simulator.auth.signature import Claim
 
-TEXT_BYTES_MAX = 2 * 1024  # of a longer body no other text is tried
 _UNKNOWN = (
     "no common mistake alone explains it; the journal and `reseller-sim explain` have the whole autopsy, with rarer "
     "mistakes, two together, and other secrets"
@@ -55,7 +54,7 @@ def diagnose(
         api_key=headers.get(API_KEY, b""),
         fields=fields,
         rules=rules,
-        text_bytes_max=TEXT_BYTES_MAX,
+        text_bytes_max=2 * 1024,  # the event loop waits for the search
     )
     match, _ = search(facts, LOOP_HMACS_MAX)
     if match is not None and WITHOUT_SECRET.isdisjoint(one.id for one in match.found):

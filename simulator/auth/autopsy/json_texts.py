@@ -24,7 +24,6 @@ Layout = tuple[int | str | None, str, str]
 """The blanks of an encoder: its indentation, and what it writes for a comma and a colon."""
 
 _BEGIN, _END = "<#", "#>"  # around the text that stands for a number while it is a value
-_PERMUTED_MAX = 6
 _LITERAL = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d+)?|true|false|null", re.IGNORECASE)
 _ABSENT = (b"null", b'""', b"{}", b"[]", b"0", b"false", b"0.0")
 _OTHERS = r"[^\x20-\x7e\n\t]"
@@ -86,10 +85,9 @@ def as_sent(members: Members, body: bytes) -> Callable[[Members], Iterator[bytes
 
 
 def reordered(members: Members, _: Fields) -> Changes:
-    """Yield an object with its members in the opposite order, then in each if they are few."""
-    yield dict(list(members.items())[::-1]), ""
-    if len(members) <= _PERMUTED_MAX:
-        yield from ((dict(items), "") for items in permutations(members.items()))
+    """Yield an object with its members in the opposite order, then in each."""
+    for items in chain([list(members.items())[::-1]], permutations(members.items())):
+        yield dict(items), ""
 
 
 def without_absent(members: Members, _: Fields) -> Changes:

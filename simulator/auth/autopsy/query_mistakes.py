@@ -14,8 +14,6 @@ from simulator.auth.autopsy.signing_steps import PARTS_MAX, Facts, Shown, always
 from simulator.auth.canonical import EMPTY_BODY_HASH, body_hash, by_key, by_key_and_value, key_of
 from simulator.shortened import one_line, shortened
 
-QUERY_BYTES_MAX = 4096
-"""The parameters of a longer query are not changed."""
 _ABSENT = ("None", "null", "undefined", "", "nil", "NULL", "(null)", "<nil>")
 _INDEX = re.compile(r"\[\d*\]$")
 _INTEGER = re.compile("0|[1-9][0-9]{0,14}")
@@ -26,8 +24,8 @@ Pairs = list[tuple[str, str]]
 
 
 def _parts_of(r: Facts) -> Parameters:
-    """Return the parameters, none when they are too long."""
-    return r.query.split(b"&") if 0 < len(r.query) <= QUERY_BYTES_MAX else []
+    """Return the parameters, none when they are too long to be changed."""
+    return r.query.split(b"&") if 0 < len(r.query) <= r.text_bytes_max else []
 
 
 def _pairs(r: Facts) -> Pairs:
