@@ -50,92 +50,92 @@ class Restorer:
         self._around = around
         self._known = known
 
-    def restore(self, kept: Life) -> RestoredSandbox:
+    def restore(self, life: Life) -> RestoredSandbox:
         """Return the sandbox. Raises `CannotResume`, and `StoreError` for unreadable data."""
         try:
-            return self._restore(kept)
+            return self._restore(life)
         except (BadTape, ScenarioError, DomainError) as error:
-            raise CannotResume(f"sandbox {kept.sandbox!r} cannot be read: {error}") from None
+            raise CannotResume(f"sandbox {life.sandbox!r} cannot be read: {error}") from None
         except (AssertionError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
             text = f"it cannot be played ({type(error).__name__}: {error})"
-            raise CannotResume(f"sandbox {kept.sandbox!r} cannot be read: {text}; was it changed by hand?") from None
+            raise CannotResume(f"sandbox {life.sandbox!r} cannot be read: {text}; was it changed by hand?") from None
 
-    def _restore(self, kept: Life) -> RestoredSandbox:
-        head = head_from(kept.head)
-        player, line, passed_over = self._begun(kept, head)
-        left_at = self._play(player, kept, line)
-        marks = [msgspec.json.decode(note, type=StoredMark) for _, _, note in self._reader.marks(kept.sandbox)]
+    def _restore(self, life: Life) -> RestoredSandbox:
+        head = head_from(life.head)
+        player, line, passed_over = self._begun(life, head)
+        left_at = self._play(player, life, line)
+        marks = [msgspec.json.decode(note, type=StoredMark) for _, _, note in self._reader.marks(life.sandbox)]
         player.live.marks.has(stored.mark for stored in sorted(marks, key=lambda stored: stored.serial))
         return RestoredSandbox(player, left_at, passed_over)
 
-    def _begun(self, kept: Life, head: Head) -> tuple[Player, int, list[str]]:
+    def _begun(self, life: Life, head: Head) -> tuple[Player, int, list[str]]:
         """Return a player that has played all entries up to a line."""
         compiler, passed_over = compiler_for(head, self._known), list[str]()
         arguments = head.sandbox, beginning_of(head, compiler), self._replayer, self._around, compiler
-        for stored in reversed(kept.snapshots):
+        for stored in reversed(life.snapshots):
             try:
                 snapshot = snapshot_of(self._reader.parts(stored))
                 player = restored(snapshot, *arguments)
             except BadSnapshot as bad:
-                passed_over.append(f"sandbox {kept.sandbox!r}: {bad}")
+                passed_over.append(f"sandbox {life.sandbox!r}: {bad}")
                 continue
             tape, count = player.live.tape, snapshot.n - player.live.tape.left_out
-            tape.restore_unread(Unread(count, partial(self._first, kept, stored.n, count)), tape.bytes, tape.left_out)
+            tape.restore_unread(Unread(count, partial(self._first, life, stored.n, count)), tape.bytes, tape.left_out)
             return player, stored.n, passed_over
-        if kept.floor:
-            text = f"its first {kept.floor} entries are not kept any more, and none of its snapshots can be used"
+        if life.floor:
+            text = f"its first {life.floor} entries are not kept any more, and none of its snapshots can be used"
             hint = "; ".join(passed_over) or "there is none"
-            raise CannotResume(f"sandbox {kept.sandbox!r}: {text} ({hint})")
+            raise CannotResume(f"sandbox {life.sandbox!r}: {text} ({hint})")
         return player_of(*arguments), 0, passed_over
 
-    def _first(self, kept: Life, last: int, count: int) -> Sequence[Entry]:
+    def _first(self, life: Life, last: int, count: int) -> Sequence[Entry]:
         """Return the entries up to a line, or none when some of the `count` are no longer stored. Raises `Conflict`."""
         found: list[Entry] = []
         with not_kept_errors(), suppress(NoSandbox):
-            found += _entries(self._reader, kept, last)
+            found += _entries(self._reader, life, last)
         return found if len(found) == count else ()
 
-    def _play(self, player: Player, kept: Life, line: int) -> datetime:
+    def _play(self, player: Player, life: Life, line: int) -> datetime:
         """Play the entries after a line. Return the wall time at the end."""
         left_at = player.clock.wall()  # as far as the tape has it
-        for place, at, entry in _lines(self._reader, kept, line + 1):
+        for place, at, entry in _lines(self._reader, life, line + 1):
             if isinstance(entry, Answered):
                 found = player.answered(entry.exchange)
             else:
                 found, left_at = player.play(entry), at
             if found is not None:
-                text = f"sandbox {kept.sandbox!r} cannot be rebuilt: line {place} ({found.what}) differs when it is"
+                text = f"sandbox {life.sandbox!r} cannot be rebuilt: line {place} ({found.what}) differs when it is"
                 raise CannotResume(
                     f"{text} repeated; use the version that wrote the folder, or start with an empty folder"
                 )
         return left_at
 
 
-def _lines(reader: Reader, kept: Life, line: int) -> Iterator[tuple[int, datetime, Entry | Answered]]:
+def _lines(reader: Reader, life: Life, line: int) -> Iterator[tuple[int, datetime, Entry | Answered]]:
     """Yield the entries from a line on, and the answers to waiting requests, with their wall times. Each line is read
     before the previous one is yielded, so that a request that resumes knows its answer."""
     began: Began = {}
-    stored = reader.entries(kept.sandbox, line, kept.key)
-    lines = ((one.n, EPOCH + timedelta(microseconds=one.at_us), entry_from(one.n, one.data, began)) for one in stored)
+    stored = reader.entries(life.sandbox, line, life.key)
+    lines = ((row.n, EPOCH + timedelta(microseconds=row.at_us), entry_from(row.n, row.data, began)) for row in stored)
     yield from (found for found, _ in pairwise(chain(lines, (None,))) if found is not None)
 
 
-def _entries(reader: Reader, kept: Life, last: int) -> Iterator[Entry]:
+def _entries(reader: Reader, life: Life, last: int) -> Iterator[Entry]:
     """Yield the entries up to a line; those of waiting requests get the answers up to it afterwards."""
-    lines = takewhile(lambda line: line[0] <= last, _lines(reader, kept, 1))
+    lines = takewhile(lambda line: line[0] <= last, _lines(reader, life, 1))
     return (entry for _, _, entry in lines if not isinstance(entry, Answered))
 
 
 def kept_tape(reader: Reader, sandbox: str, replayer: RequestReplay) -> TakenTape:
     """Return the whole tape of a sandbox, up to the time of its last entry; `replayer` rebuilds its state. Raises
     `StoreError`, also when the tape cannot be read as a whole."""
-    kept = reader.life(sandbox)
-    if kept.floor:
-        text = f"the first {kept.floor} entries of sandbox {sandbox!r} are not kept any more"
+    life = reader.life(sandbox)
+    if life.floor:
+        text = f"the first {life.floor} entries of sandbox {sandbox!r} are not kept any more"
         raise Unusable(f"{text}, so that its tape cannot be replayed; export it without --tape")
     try:
-        entries, head = list(_entries(reader, kept, kept.n)), head_from(kept.head)
-        player = Restorer(reader, replayer, nowhere(), load_scenario("default")).restore(kept).player
+        entries, head = list(_entries(reader, life, life.n)), head_from(life.head)
+        player = Restorer(reader, replayer, nowhere(), load_scenario("default")).restore(life).player
     except (BadTape, CannotResume) as error:
         raise Unusable(f"the tape of sandbox {sandbox!r} cannot be read: {error}") from None
     player.end()
@@ -147,9 +147,9 @@ def obstacles(reader: Reader, replayer: RequestReplay) -> Iterator[str]:
     """Yield a line for each sandbox that a server could not continue, and for each unusable snapshot. `replayer`
     replays the requests of a tape."""
     restorer = Restorer(reader, replayer, nowhere(), load_scenario("default"))
-    for one in reader.lives():
+    for life in reader.lives():
         try:
-            found = restorer.restore(one)
+            found = restorer.restore(life)
         except (CannotResume, StoreError) as error:
             yield str(error)
             continue

@@ -93,7 +93,7 @@ class Rewinder:
         clock = rebuilding.left(player, self._around.wall, moment.at, rebuilding.REWOUND)
         known = self.snapshots.of(live)
         await live.replace_with(player.live, clock, place, moment.about)
-        self.snapshots.add(live, player.live.beginning, *(one for one in known if one.n <= moment.n))
+        self.snapshots.add(live, player.live.beginning, *(snapshot for snapshot in known if snapshot.n <= moment.n))
 
     async def fork(self, live: LiveSandbox, asked: Asked, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
         """Create a second sandbox that begins at a moment of the first. Raises the same as `rewind`, the same as
@@ -108,7 +108,7 @@ class Rewinder:
         async with self._rebuilding:
             player = await self._rebuilt(live, life, moment, id_, beginning)
         player.live.probed.clear()  # a snapshot has some of them
-        player.live.probed.extend(one for one in live.probed if one.at <= moment.at)
+        player.live.probed.extend(probe for probe in live.probed if probe.at <= moment.at)
         marks = live.marks.up_to(moment.n, moment.at)
         return await self._added(player, moment, marks, sandboxes, live.id, lambda: refuse_lost(live, life))
 
@@ -211,7 +211,7 @@ class Rewinder:
 def _play(player: Player, entries: Iterable[Entry], hint: str = REPORT) -> None:
     """Play entries. Raises `Conflict` at the first entry that replays differently."""
     try:
-        found = next((found for one in entries if (found := player.play(one))), None)
+        found = next((found for entry in entries if (found := player.play(entry))), None)
     except Exception as error:  # our mistake: the log has its place
         if hint is REPORT:
             report(error, "a rewind")
@@ -243,9 +243,9 @@ async def _moment_of(live: LiveSandbox, asked: Asked) -> Moment:
         _refuse_full(live)
         return Moment(len(live.tape), live.clock.now(), "now")
     await rebuilding.load_whole_tape(live.tape)
-    entries = list(live.tape)
+    entries, span = live.tape.taken(), (live.beginning.started, live.clock.now())
     try:
-        moment = await in_background(rebuilding.moment_in, entries, until, live.beginning.started, live.clock.now())
+        moment = await in_background(lambda: rebuilding.moment_in(list(entries), until, *span))
     except Unacceptable:
         if asked.to is None:
             _refuse_full(live)
@@ -254,7 +254,7 @@ async def _moment_of(live: LiveSandbox, asked: Asked) -> Moment:
         return moment
     if moment.n == len(entries):
         _refuse_full(live)
-    marked = (one.at for one in live.marks if one.n <= moment.n and one.at <= asked.to.latest)
+    marked = (mark.at for mark in live.marks if mark.n <= moment.n and mark.at <= asked.to.latest)
     return moment._replace(at=max((moment.at, *marked)))
 
 

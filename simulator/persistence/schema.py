@@ -1,7 +1,8 @@
 """The tables of a data folder, with the keys and the checksums of their rows.
 
-A life is a sandbox between two resets. The upper bits of an entry's key are the key of its life, and the upper bits of
-a part's key are the key of its snapshot: related rows are adjacent, and are read and removed as a range of keys.
+A life here begins with the creation or a reset of its sandbox; a rewind removes its later entries. The upper bits of
+an entry's key are the key of its life, and the upper bits of a part's key are the key of its snapshot: related rows are
+adjacent, and are read and removed as a range of keys.
 `garbage` has the ranges that are incomplete or no longer needed; each later commit removes some of their rows.
 """
 

@@ -85,8 +85,9 @@ def apply_retention(
 
 @dataclass(slots=True, eq=False)
 class Life:
-    """A sandbox between two resets. `n` and `bytes_up_to` are the number of its last entry and the bytes up to its end;
-    `marks` maps names to the entries before them; `open_snapshot` is the key of the unfinished snapshot."""
+    """A sandbox from its creation or reset to the next reset. `n` and `bytes_up_to` are the number of its last entry
+    and the bytes up to its end; `marks` maps names to the entries before them; `open_snapshot` is the key of the
+    unfinished snapshot."""
 
     key: int
     sandbox: str

@@ -72,14 +72,14 @@ def _without_source(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, st
 def unbegun(live: LiveSandbox) -> Due:
     """Return the attempts of a sandbox that are due and wait for their turn."""
     sends = live.core.state.in_flight.values()
-    return tuple((one.job.id, one.attempt.number) for one in sends if not live.courier.sent.is_begun(one.job.id))
+    return tuple((send.job.id, send.attempt.number) for send in sends if not live.courier.sent.is_begun(send.job.id))
 
 
 def of_due(entry: int, recorded: Due, replayed: Due) -> Difference | None:
     """Return the first difference between the attempts that are due on the tape, and in a replay."""
-    if extra := [one for one in replayed if one not in recorded]:
+    if extra := [attempt for attempt in replayed if attempt not in recorded]:
         return Difference(entry, _called(*extra[0]), "is not due", "is due")
-    if missing := [one for one in recorded if one not in replayed]:
+    if missing := [attempt for attempt in recorded if attempt not in replayed]:
         return Difference(entry, _called(*missing[0]), "is due", "is not due")
     return None
 
@@ -111,7 +111,7 @@ latest ledger entries of all wallets."""
 def state_digest(live: LiveSandbox) -> str:
     """Return the digest: sixteen hexadecimal digits."""
     clock = [live.clock.mode, live.clock.rate]
-    inboxes = [[one.name, one.program.replies, one.replied] for one in live.inboxes if one.is_programmed]
+    inboxes = [[inbox.name, inbox.program.replies, inbox.replied] for inbox in live.inboxes if inbox.is_programmed]
     state = live.core.state
     entries = max(1, LATEST // max(1, len(state.resellers)))
     callbacks = islice(reversed(state.callbacks), LATEST)
@@ -119,13 +119,13 @@ def state_digest(live: LiveSandbox) -> str:
     content = {
         "clock": clock,
         "inboxes": inboxes,
-        "resellers": [_reseller(state, one) for one in state.resellers.values()],
+        "resellers": [_reseller(state, reseller) for reseller in state.resellers.values()],
         "payments": len(state.transactions),
         "outcomes": {one.value: count for one, count in state.noted.items() if count},
-        "cases": {trxid: [(one.kind, one.state) for one in cases] for trxid, cases in state.cases.items()},
+        "cases": {trxid: [(case.kind, case.state) for case in cases] for trxid, cases in state.cases.items()},
         "network": {code: status.value for code, status in state.network.overrides.items()},
         "rules": [state.rules_added, {name: encode(one.document) for name, one in state.added.items()}],
-        "catalog": [encode(product_body(one)) for one in state.catalog.products.values()],
+        "catalog": [encode(product_body(product)) for product in state.catalog.products.values()],
         "tree": [encode(tree_part(group)) for group in state.catalog.groups],
         "options": [
             [(field, option.code, option.is_active) for field, options in one.options.items() for option in options]
@@ -146,16 +146,16 @@ def state_digest(live: LiveSandbox) -> str:
             ]
             for one in islice(reversed(state.transactions.values()), LATEST)
         ],
-        "latest_entries": {one.code: one.wallet.entries[-entries:] for one in state.resellers.values()},
-        "latest_callbacks": [[one.id, one.state, _attempts(one.attempts)] for one in callbacks],
-        "latest_deliveries": [[one.id, one.state, one.error, _attempts(one.attempts)] for one in deliveries],
+        "latest_entries": {reseller.code: reseller.wallet.entries[-entries:] for reseller in state.resellers.values()},
+        "latest_callbacks": [[job.id, job.state, _attempts(job.attempts)] for job in callbacks],
+        "latest_deliveries": [[job.id, job.state, job.error, _attempts(job.attempts)] for job in deliveries],
         "latest_emails": list(islice(reversed(state.notifications), LATEST)),
     }
     return digest(content)
 
 
 def _attempts(attempts: Sequence[Attempt]) -> list[Any]:
-    return [[one.number, one.at, one.state, one.result] for one in attempts]
+    return [[attempt.number, attempt.at, attempt.state, attempt.result] for attempt in attempts]
 
 
 def _reseller(state: State, one: Reseller) -> list[Any]:

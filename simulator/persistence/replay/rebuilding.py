@@ -153,10 +153,11 @@ def prove(
     `ScenarioError` for a scenario that this version does not accept."""
     player = player_for(tape.head, replayer, around, compiler)
     marks = () if tape.end is None else tape.end.marks
-    for entry in (None, *islice(tape.entries, count)):
+    for entry in (None, *islice(tape.entries, count)):  # a mark may be before the first entry
         found = None if entry is None else player.play(entry)
-        here = (one for one in marks if one.n == player.place and found is None)
-        found = next(filter(None, (player.of_state(f"at the mark {one.mark!r}", one.state) for one in here)), found)
+        for mark in marks:
+            if found is None and mark.n == player.place:
+                found = player.of_state(f"at the mark {mark.mark!r}", mark.state)
         if found is not None:
             return Proof(player, found)
     if tape.end is None or (count is not None and count < len(tape.entries)):
@@ -167,7 +168,7 @@ def prove(
 def compiler_for(head: Head, *known: Scenario) -> ScenarioCompiler:
     """Return a compiler for the life of a tape, which knows the source lines of the `known` scenarios and of a bundled
     scenario. The tape does not have them."""
-    is_bundled = head.name in names() and head.name not in (one.name for one in known)
+    is_bundled = head.name in names() and head.name not in (scenario.name for scenario in known)
     return ScenarioCompiler(*known, *([load_scenario(head.name)] if is_bundled else ()))
 
 
@@ -211,7 +212,7 @@ def last_time(tape: ReadTape) -> datetime:
 
 def time_behind(entries: Sequence[Entry], started: datetime) -> datetime:
     """Return the time of the last of these entries."""
-    return next((now_of(one) for one in reversed(entries) if not isinstance(one, RequestShown)), started)
+    return next((now_of(entry) for entry in reversed(entries) if not isinstance(entry, RequestShown)), started)
 
 
 def now_of(entry: Entry) -> datetime:

@@ -125,7 +125,7 @@ def _played(masked: ReadTape, replayer: RequestReplay) -> Iterator[bytes | None]
     for n in range(len(masked.entries) + 1):
         if n:
             player.play(masked.entries[n - 1])
-        marks += [msgspec.structs.replace(one, state=state_digest(player.live)) for one in end.marks if one.n == n]
+        marks += [msgspec.structs.replace(mark, state=state_digest(player.live)) for mark in end.marks if mark.n == n]
         yield None
     player.end()
     made = take_tape(player.live)

@@ -105,7 +105,7 @@ def end_of(live: LiveSandbox, entries: int, left_out: int = 0, now: datetime | N
         due=None if left_out else unbegun(live),
         ended=ended,
         state="" if left_out else state_digest(live),
-        marks=tuple(MarkState(mark=one.name, n=one.n, state=one.state) for one in live.marks if one.state),
+        marks=tuple(MarkState(mark=mark.name, n=mark.n, state=mark.state) for mark in live.marks if mark.state),
     )
 
 

@@ -91,7 +91,7 @@ class Tape:
         if self.recorder is not None:
             self.recorder.add(entry)
         if type(entry) is RequestBegan:
-            self._began = [one for one in self._began if not one.n]
+            self._began = [exchange for exchange in self._began if not exchange.n]
             self._began.append(entry.exchange)
         budget = self._budget
         is_full = self.left_out or self._room <= 0 or self.bytes + size > self._bytes_max
@@ -133,7 +133,7 @@ class Tape:
 
     def awaited(self) -> Iterator[Recorded]:
         """Yield the waiting requests."""
-        return (one for one in self._began if not one.n)
+        return (exchange for exchange in self._began if not exchange.n)
 
     def restore(self, entries: Iterable[Entry], size: int, left_out: int, left_bytes: int) -> None:
         """Continue after entries of `size` bytes, and after `left_out` entries of `left_bytes` that had no room."""
@@ -177,7 +177,7 @@ class Tape:
         self._count(size)
 
     def _with_copies(self, entries: Iterable[Entry]) -> EntryList:
-        copies = {id(one): replace(one) for one in self.awaited()}
+        copies = {id(exchange): replace(exchange) for exchange in self.awaited()}
 
         def copied(entry: Any) -> Any:
             copy = copies.get(id(getattr(entry, "exchange", None)))
