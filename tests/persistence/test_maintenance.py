@@ -1,6 +1,7 @@
 """Findings of `check`: none for a whole folder, and a line for each kind of damage."""
 
 import random
+import shutil
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
@@ -115,6 +116,31 @@ def test_changed_bytes_are_detected_or_harmless(tmp_path: Path, seed: int) -> No
         with Store(tmp_path, version=VERSION) as store:
             found = held(store)
     assert found in (None, wanted) or checked.problems
+
+
+@pytest.mark.slow
+def test_each_of_two_hundred_random_bytes_is_named_when_it_changes_what_is_read(tmp_path: Path) -> None:
+    """A byte between the cells of a page is read by nobody."""
+    wanted = filled(tmp_path / "a", 200)
+    content = (tmp_path / "a" / DATABASE).read_bytes()
+    draw, named = random.Random(7), 0  # noqa: S311 - the same damage in every run
+    for at in draw.sample(range(len(content)), 200):
+        folder = tmp_path / "b"
+        folder.mkdir()
+        (folder / DATABASE).write_bytes(
+            content[:at] + bytes([content[at] ^ 1 << draw.randrange(8)]) + content[at + 1 :]
+        )
+        try:
+            problems = check(folder).problems
+            with Store(folder, version=VERSION) as store:
+                is_read = held(store) == wanted
+        except StoreError as error:
+            problems, is_read = [str(error)], False
+        assert is_read or problems, f"byte {at} of {len(content)}"
+        assert all(str(folder) in line and "\n" not in line for line in problems)
+        named += bool(problems)
+        shutil.rmtree(folder)
+    assert named > 100
 
 
 def test_the_first_damaged_entry_of_a_sandbox_stands_for_all(tmp_path: Path) -> None:
