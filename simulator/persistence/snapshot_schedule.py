@@ -1,7 +1,7 @@
 """Schedules snapshots of sandboxes in a store, so that a restart has few entries to replay.
 
 A snapshot is due after `ENTRIES` new entries (more with many payments), after fewer entries followed by a pause, and at
-the end of the server. Snapshots take at most a quarter of the time. None is taken while a request waits or an advance
+the end of the server. Snapshots take at most half of the time. None is taken while a request waits or an advance
 runs.
 """
 
@@ -31,7 +31,7 @@ RESTED_ENTRIES: Final = 1_000
 """The number of new entries that make a snapshot worthwhile in a pause."""
 
 LOOK_S: Final = 0.25
-SHARE: Final = 3
+SHARE: Final = 1
 """The pause after a snapshot, as a multiple of its duration."""
 
 END_S: Final = 5.0
