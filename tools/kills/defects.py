@@ -13,6 +13,7 @@ from simulator.persistence.keeper import StoreKeeper
 from simulator.persistence.replay import rebuilding
 from simulator.persistence.replay.player import Player
 from simulator.persistence.tape.tape import Tape
+from simulator.runtime import lanes
 from simulator.runtime.courier import Sender
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Marks, StoredPlace
@@ -77,6 +78,7 @@ def attempts_begin_before_their_turn() -> None:
         async with turn(sender, outgoing.url, owner):
             return await send(sender, outgoing, timeout_s, owner)
 
+    lanes.PER_RECEIVER = sys.maxsize  # type: ignore[attr-defined]
     HttpSender.turn = lambda sender, url, owner="": nullcontext()  # type: ignore[assignment, method-assign]
     HttpSender.send = send_in_turn  # type: ignore[assignment, method-assign]
 
