@@ -106,7 +106,7 @@ class CallbackLog(deque[Callback]):
     def find(self, id_: str) -> Callback | None:
         """Return the callback with this id, if it is still in the log."""
         number = id_.removeprefix("cb-")
-        place = int(number) - 1 - self.left_out if number.isdecimal() else -1
+        place = int(number) - 1 - self.left_out if number != id_ and number.isdecimal() else -1
         return self[place] if 0 <= place < len(self) else None
 
     def add(self, callback: Callback) -> None:

@@ -462,6 +462,8 @@ def test_a_restored_log_continues_the_old_log() -> None:
     assert [one.id for one in new] == ["cb-2", "cb-3", "cb-4"]
     assert (new.size, new.left_out, new.find("cb-1")) == (old.size, 1, None)
     assert [new.of(one.transaction.trxid) for one in new] == [old.of(one.transaction.trxid) for one in old]
+    found = [new.find(id_) for id_ in ("cb-2", "cb-4", "cb-5", "cb-0", "cb-two", "2", "01ARZ3NDEK")]
+    assert found == [new[0], new[2], None, None, None, None, None], "only the id of a callback names one"
 
 
 @pytest.mark.parametrize(("spare", "left_out"), [(0, 0), (-1, 1)])
