@@ -63,13 +63,9 @@ class AddressPolicy(msgspec.Struct, frozen=True):
         target = _stood_for(address)
         reason = _kind(target, _NEVER) or _embedding(address)
         if reason is None and self.public_only:
-            reason = _not_public(target)
+            is_reserved = isinstance(target, IPv6Address) and target not in _GLOBAL_V6
+            reason = _kind(target, _NOT_PUBLIC) or (_RESERVED if is_reserved else None)
         return f"{address} is {reason}" if reason else None
-
-
-def _not_public(address: Address) -> str | None:
-    is_reserved = isinstance(address, IPv6Address) and address not in _GLOBAL_V6
-    return _kind(address, _NOT_PUBLIC) or (_RESERVED if is_reserved else None)
 
 
 def _kind(address: Address, table: Table) -> str | None:

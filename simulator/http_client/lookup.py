@@ -44,21 +44,18 @@ class NameResolver:
             if host in self._under_way:  # another task has started in the meantime
                 self._slots.give_back(owner, _RESOLVER)
             else:
-                self._begin(host, owner)
+                loop = asyncio.get_running_loop()
+                self._under_way[host] = loop.create_future()
+                try:
+                    threading.Thread(target=self._run, args=(loop, host, owner), name="lookup", daemon=True).start()
+                except RuntimeError:
+                    del self._under_way[host]
+                    self._slots.give_back(owner, _RESOLVER)
+                    raise OSError("the system has no thread left for a lookup") from None
         answer = await asyncio.shield(self._under_way[host])
         if isinstance(answer, OSError):
             raise answer
         return answer
-
-    def _begin(self, host: str, owner: str) -> None:
-        loop = asyncio.get_running_loop()
-        self._under_way[host] = loop.create_future()
-        try:
-            threading.Thread(target=self._run, args=(loop, host, owner), name="lookup", daemon=True).start()
-        except RuntimeError:
-            del self._under_way[host]
-            self._slots.give_back(owner, _RESOLVER)
-            raise OSError("the system has no thread left for a lookup") from None
 
     def _run(self, loop: asyncio.AbstractEventLoop, host: str, owner: str) -> None:
         answer: Sequence[str] | OSError = OSError("the lookup failed")

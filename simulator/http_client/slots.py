@@ -75,10 +75,8 @@ class Slots:
         self._free += 1
         owner.held -= 1
         lane.held -= 1
-        if lane.waiting:
+        if lane.waiting or not lane.held:
             self._refresh(name, owner, receiver, lane)
-        elif not lane.held:
-            self._delete(name, owner, receiver)
         if self._in_turn:
             self._hand_out()
 
@@ -113,12 +111,9 @@ class Slots:
         if not owner.ready:
             self._in_turn.pop(name, None)
         if not lane.held and not lane.waiting:
-            self._delete(name, owner, receiver)
-
-    def _delete(self, name: str, owner: _Owner, receiver: Receiver) -> None:
-        del owner.lanes[receiver]
-        if not owner.lanes:
-            del self._owners[name]
+            del owner.lanes[receiver]
+            if not owner.lanes:
+                del self._owners[name]
 
 
 class Slot:

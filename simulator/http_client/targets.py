@@ -65,15 +65,12 @@ def parse_target(text: str, max_chars: int = MAX_TARGET_CHARS) -> InboxTarget | 
     if not text.isprintable() or " " in text or "\\" in text:
         raise BadTarget("the address contains a space, a backslash or a control character")
     if text.startswith(INBOX_SCHEME):
-        return _inbox(text.removeprefix(INBOX_SCHEME))
+        name = text.removeprefix(INBOX_SCHEME)
+        if INBOX_NAME.fullmatch(name):
+            return InboxTarget(name)
+        reason = "an inbox name is 1 to 64 letters, digits, '.', '_' or '-' and starts with a letter or digit"
+        raise BadTarget(f"{reason}; leave out {INBOX_SCHEME}" if name.startswith(INBOX_SCHEME) else reason)
     return _http(text)
-
-
-def _inbox(name: str) -> InboxTarget:
-    if not INBOX_NAME.fullmatch(name):
-        text = "an inbox name is 1 to 64 letters, digits, '.', '_' or '-' and starts with a letter or digit"
-        raise BadTarget(f"{text}; leave out {INBOX_SCHEME}" if name.startswith(INBOX_SCHEME) else text)
-    return InboxTarget(name)
 
 
 def _http(text: str) -> HttpTarget:
@@ -106,7 +103,13 @@ def _http(text: str) -> HttpTarget:
 def _host(host: str) -> str:
     """Return the host as it is resolved and connected to."""
     if host.startswith("["):
-        return _ipv6_host(host)
+        try:
+            address = ip_address(host[1:-1])
+        except ValueError:
+            raise BadTarget("the host in brackets is not an IPv6 address") from None
+        if not isinstance(address, IPv6Address) or address.scope_id is not None:
+            raise BadTarget("the host in brackets must be an IPv6 address without a zone")
+        return host
     try:
         host = host.encode("idna").decode()
     except UnicodeError:
@@ -121,16 +124,6 @@ def _host(host: str) -> str:
         raise BadTarget("the host is not a valid name")
     if ".".join(labels) in _METADATA_NAMES:
         raise BadTarget("the host is a name of a cloud's metadata service")
-    return host
-
-
-def _ipv6_host(host: str) -> str:
-    try:
-        address = ip_address(host[1:-1])
-    except ValueError:
-        raise BadTarget("the host in brackets is not an IPv6 address") from None
-    if not isinstance(address, IPv6Address) or address.scope_id is not None:
-        raise BadTarget("the host in brackets must be an IPv6 address without a zone")
     return host
 
 
