@@ -119,11 +119,9 @@ class State:
     def times_chosen(self, label: str) -> int:
         """Return how often the rule with this id or name was chosen, including replaced and removed rules. A magic rule
         may be in several sections."""
-        counts = [0]
-        for book in self.books.values():
-            if (rule := book.by_name(label)) is not None:
-                counts.append(book.times_chosen(rule) or book.magic_chosen[rule.id])
-        return self.chosen_before[label] + max(counts)
+        found = ((book, rule) for book in self.books.values() if (rule := book.by_name(label)) is not None)
+        counts = (book.times_chosen(rule) or book.magic_chosen[rule.id] for book, rule in found)
+        return self.chosen_before[label] + max(counts, default=0)
 
     def retire_rule(self, rule: Rule[Any], count: RuleCount) -> None:
         """Remember how often a rule was chosen before it leaves its book."""

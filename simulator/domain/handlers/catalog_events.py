@@ -53,10 +53,13 @@ def publish(state: State, before: Catalog, now: datetime) -> None:
     if state.assumes("catalog-overlay-events", "not_published"):
         return
     published = {(change.type, change.key) for change in shared}
-    touched = _touched(before, state.catalog)
+    after = state.catalog
+    touched = {*before.products, *after.products}
+    if before.groups is after.groups:  # otherwise every product may look different
+        touched = {code for code in touched if before.products.get(code) is not after.products.get(code)}
     for reseller in state.resellers.values():
         if (overlay := reseller.overlay) and not touched.isdisjoint(overlay):
-            own = changes(_seen(before, overlay), _seen(state.catalog, overlay), shape)
+            own = changes(_seen(before, overlay), _seen(after, overlay), shape)
             further = [change for change in own if (change.type, change.key) not in published]
             _send(state, further, shape, reseller.code, now)
 
@@ -98,14 +101,6 @@ def _differences(kind: str, old: Resources, new: Resources) -> Iterator[CatalogC
     for key, (_, entry) in old.items():
         if key not in new:
             yield CatalogChange(f"{kind}.deleted", key, entry)
-
-
-def _touched(before: Catalog, after: Catalog) -> set[str]:
-    """Return the codes of products whose appearance may have changed; all codes when the tree changed."""
-    codes = {*before.products, *after.products}
-    if before.groups is not after.groups:
-        return codes
-    return {code for code in codes if before.products.get(code) is not after.products.get(code)}
 
 
 def _send(state: State, found: list[CatalogChange], shape: CatalogShape, reseller: str, now: datetime) -> None:
