@@ -123,20 +123,16 @@ class Guard:
             raise Forbidden("foreign_origin", "the control API is not for pages of another site")
         if not self._tokens:
             return EVERYTHING
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        found = self._find(given.strip().encode()) if scheme.lower() == "bearer" else None
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        is_bearer, sent = scheme.lower() == "bearer", token.strip().encode()
+        found: TokenPermissions | None = None
+        for secret, access in self._tokens:  # all of them, each in constant time
+            if hmac.compare_digest(sent, secret) and is_bearer:
+                found = access
         if found is None:
-            what = "the token of this request is not known" if scheme.lower() == "bearer" else "a token is missing"
+            what = "the token of this request is not known" if is_bearer else "a token is missing"
             text = f"{what}: send Authorization: Bearer with the control token"
             raise Unauthorized("control_token_required", text)
-        return found
-
-    def _find(self, given: bytes) -> TokenPermissions | None:
-        """Return the permissions of a token, or None if unknown. Compares all tokens, each in constant time."""
-        found = None
-        for secret, access in self._tokens:
-            if hmac.compare_digest(given, secret):
-                found = access
         return found
 
     def _is_own_host(self, name: str) -> bool:

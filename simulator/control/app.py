@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from simulator.contract.openapi import CONTROL, OPENAPI
@@ -172,8 +172,9 @@ ROUTES = [
 PAGES = [
     Route(DOCS_PATH, pages.docs_asset, methods=["GET"]),
     Route(DOCS_PATH + "/{name}", pages.docs_asset, methods=["GET"]),
-    Route("/", pages.at_the_root, methods=["GET"]),
-    Route("/_sim", pages.at_the_door, methods=["GET"]),
+    # Relative URLs, since a proxy may add a prefix. Clients other than browsers get the service's 404 at the root.
+    Route("/", RedirectResponse("_sim/", 303, {"vary": "accept"}), methods=["GET"]),
+    Route("/_sim", RedirectResponse("_sim/", 307), methods=["GET"]),
     Route("/_sim/", pages.page, methods=["GET"]),
     Route(pages.FILES_PATH + "/{name:path}", pages.asset, methods=["GET"]),
     *(AnyMethod(f"/_sim/s/{{sandbox}}/{version}/{{rest:path}}", pages.of_the_service) for version in ("v1", "v2")),

@@ -20,7 +20,6 @@ from simulator.domain.model.domain_events import EmailNotification
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.webhooks import Delivery, DeliveryState, ReplayRefused
 from simulator.domain.queries import reseller_of
-from simulator.domain.state import State, payment_with
 from simulator.redaction import redact_urls
 from simulator.runtime.attempt_log import AttemptLog
 from simulator.runtime.journal import Tally
@@ -58,16 +57,6 @@ def attempt_row(one: Callback, tried: Attempt) -> dict[str, Any]:
     return ids | members(one.transaction, "trxid", "refid", "reseller") | whole | fields
 
 
-def _callbacks_of(state: State, refid: str | None, trxid: str | None) -> Iterable[Callback]:
-    """Return the callbacks of the requested transactions, oldest first."""
-    if refid is None:
-        return state.callbacks if trxid is None else state.callbacks.of(trxid)
-    paid = (payment_with(state, one, refid) for one in state.resellers.values())
-    found = [one.trxid for one in paid if one is not None]
-    callbacks = [each for one in found if trxid in (None, one) for each in state.callbacks.of(one)]
-    return sorted(callbacks, key=lambda each: each.serial)
-
-
 def _place(one: Callback, tried: Attempt) -> int:
     """Return the place of an attempt in the list; it is not affected by later attempts and evictions."""
     return one.serial * ATTEMPTS_MAX + tried.number
@@ -90,26 +79,24 @@ async def send_callback(request: Request, live: LiveSandbox) -> Response:
 async def list_callbacks(request: Request, live: LiveSandbox) -> Response:
     """List the attempts, oldest callback first; with `wait_for`, wait until that many ended or the timeout passes."""
     query = query_of(request, "callbacks-query")
-    refid, trxid = (query.get(name) for name in ("refid", "trxid"))
-
-    def matching() -> Iterable[Callback]:
-        return _callbacks_of(live.core.state, refid, trxid)
+    spelling = live.core.state.spelling or str  # refids that the scenario compares as equal are equal here, too
+    refid, trxid = query.get("refid"), query.get("trxid")
+    wanted = refid and spelling(refid)
 
     def matches(one: Job) -> bool:
         if not isinstance(one, Callback):
             return False
-        state, paid = live.core.state, one.transaction
-        if refid is not None and payment_with(state, state.resellers[paid.reseller], refid) is not paid:
-            return False
-        return trxid in (None, paid.trxid)
+        paid = one.transaction
+        return trxid in (None, paid.trxid) and (wanted is None or spelling(paid.refid) == wanted)
 
     def counter() -> Callable[[], int]:
-        counted = sum(1 for one in matching() for tried in one.attempts if tried.result is not None)
+        matching = filter(matches, live.core.state.callbacks)
+        counted = sum(1 for one in matching for tried in one.attempts if tried.result is not None)
         return live.driver.ended.tally(matches, counted).count
 
     complete = await waited(request, live, query, counter, live.driver.notifier)
-    rows = _begun_after(matching(), live.courier.sent, cursor_of(query))
-    left_out = live.core.state.callbacks.left_out
+    callbacks = live.core.state.callbacks
+    rows, left_out = _begun_after(filter(matches, callbacks), live.courier.sent, cursor_of(query)), callbacks.left_out
     answer = await page("callbacks", query, rows, lambda each: attempt_row(*each), lambda each: _place(*each))
     return reply(answer | {"left_out": left_out, "complete": complete})
 

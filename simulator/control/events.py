@@ -28,15 +28,16 @@ from simulator.wire import webhook_bodies
 from simulator.wire.formats import encode, iso_utc_exact
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
-KINDS = ("request", "status", "entry", "callback", "webhook", "notification", "action")
-_KINDS_OF: Mapping[type, frozenset[str]] = {
-    int: frozenset({"request"}),
-    StatusChange: frozenset({"status"}),
-    LedgerPosting: frozenset({"entry"}),
-    AttemptOutcome: frozenset({"callback", "webhook"}),
-    EmailNotification: frozenset({"notification"}),
-    Action: frozenset({"action"}),
+KINDS: Mapping[str, type] = {
+    "request": int,
+    "status": StatusChange,
+    "entry": LedgerPosting,
+    "callback": AttemptOutcome,
+    "webhook": AttemptOutcome,
+    "notification": EmailNotification,
+    "action": Action,
 }
+"""The type of the items that are events of each kind."""
 
 
 def event_content(
@@ -162,7 +163,7 @@ class EventSource:
         self._only = only
         self._wanted = wanted
         self._kinds = wanted.kinds or frozenset(KINDS)
-        self._wants_all = not wanted.kinds and wanted.refid is None
+        self._types = frozenset(KINDS[kind] for kind in self._kinds)
 
     def reader(self, after: str | None = None, last: int = 0) -> EventReader:
         """Return a reader that begins after the event with the id `after`; 0 means all stored events. Without `after`
@@ -208,14 +209,13 @@ class EventSource:
     def _content(self, event: NumberedEvent) -> EventContent | None:
         """Return a wanted event with its members; None for another."""
         wanted, item = self._wanted, event.item
-        is_always = self._wants_all or (isinstance(item, Action) and item.name in ALWAYS)
-        if not is_always and self._kinds.isdisjoint(_KINDS_OF[type(item)]):
+        is_always = isinstance(item, Action) and item.name in ALWAYS
+        if not is_always and type(item) not in self._types:
             return None
         live = self._sandboxes.get(event.sandbox)
         content = event_content(self._sandboxes, live, event, with_bodies=wanted.with_bodies)
-        if is_always or (content.kind in self._kinds and wanted.refid in (None, content.fields.get("refid", ""))):
-            return content
-        return None
+        is_wanted = content.kind in self._kinds and wanted.refid in (None, content.fields.get("refid", ""))
+        return content if is_always or is_wanted else None
 
     def _pieces(self, contents: list[EventContent | Gap]) -> list[bytes]:
         """Return events as pieces of a stream, without secrets."""
@@ -244,12 +244,13 @@ class EventSource:
             if isinstance(content, EventContent):
                 name = content.event.sandbox
                 _add_leaves(texts.get(name) or texts.setdefault(name, {name}), content.fields.values())
-        masks = {name: self._sandboxes.mask_of(self._sandboxes.find(name)) for name in texts}
-        return {name: mask for name, mask in masks.items() if mask.has_secret(_joined(texts[name]))}
-
-
-def _joined(leaves: Iterable[object]) -> bytes:
-    return "\n".join(leaf for leaf in leaves if isinstance(leaf, str)).encode("utf-8", "surrogatepass")
+        needed: dict[str, Mask] = {}
+        for name, leaves in texts.items():
+            joined = "\n".join(leaf for leaf in leaves if isinstance(leaf, str)).encode("utf-8", "surrogatepass")
+            mask = self._sandboxes.mask_of(self._sandboxes.find(name))
+            if mask.has_secret(joined):
+                needed[name] = mask
+        return needed
 
 
 def _add_leaves(leaves: set[object], values: Collection[Any]) -> None:

@@ -39,18 +39,6 @@ def _compares(value: Callable[[Record], Any], wanted: Any, is_equal: bool) -> Ca
     return lambda one: (value(one) == wanted) is is_equal
 
 
-def refuse_unknown_rule(live: LiveSandbox, query: Mapping[str, Any]) -> None:
-    """Raise `InvalidInput` for a rule that neither the sandbox nor its journal has. It may be added while a request
-    waits."""
-    state = live.core.state
-    for name in ("rule", "fault") if not query.get("wait_for") else ():
-        label = query.get(name, "")
-        is_known = not label or state.has_rule(label) or state.times_chosen(label) > 0
-        if not is_known and all(getattr(one, name) != label for one in live.journal):
-            hint = _hint(label, set(state.rule_names()))
-            raise InvalidInput(f"{name} must be a rule that this sandbox has, or had{hint}", name)
-
-
 def _hint(wrong: str, known: Iterable[str]) -> str:
     likely = nearest(wrong, sorted(known))
     return f"; did you mean {one_line(likely, QUOTED_CHARS_MAX)}?" if likely else ""
@@ -103,12 +91,21 @@ def _is_whole(text: str) -> bool:
 
 
 def list_query(request: Request, live: LiveSandbox, schema: str) -> dict[str, Any]:
-    """Return the query of a list of a sandbox's records. Raises `InvalidInput`, also for an unknown reseller."""
+    """Return the query of a list of a sandbox's records. Raises `InvalidInput`, also for a reseller or a rule that
+    neither the sandbox nor its journal has."""
     query = query_of(request, schema)
-    code, known = query.get("reseller"), live.core.state.resellers
-    if code and code not in known and not query.get("wait_for"):  # it may be added while a request waits
+    if query.get("wait_for"):  # they may be added while the request waits
+        return query
+    state, code = live.core.state, query.get("reseller")
+    if code and code not in (known := state.resellers):
         named = f"; it has {', '.join(known)}" if 0 < len(known) <= 5 else ""
         raise InvalidInput(f"reseller must be a reseller of this sandbox{_hint(code, known) or named}", "reseller")
+    for name in ("rule", "fault"):
+        label = query.get(name, "")
+        is_known = not label or state.has_rule(label) or state.times_chosen(label) > 0
+        if not is_known and all(getattr(one, name) != label for one in live.journal):
+            hint = _hint(label, set(state.rule_names()))
+            raise InvalidInput(f"{name} must be a rule that this sandbox has, or had{hint}", name)
     return query
 
 

@@ -137,14 +137,6 @@ DEFINITIONS: Final = {
 }
 """Every metric by name, in the order of docs/operations.md."""
 
-_OF_PROCESS: Final = {
-    "cpu_s": "process_cpu_seconds_total",
-    "open_files": "process_open_fds",
-    "open_files_max": "process_max_fds",
-    "resident_bytes": "process_resident_memory_bytes",
-    "virtual_bytes": "process_virtual_memory_bytes",
-}
-
 
 def exposition(
     values: Mapping[str, Samples],
@@ -193,7 +185,7 @@ async def show_metrics(request: Request) -> Response:
     operations: Operations = request.app.state.operations
     operations.lag.look()
     sandboxes = sandboxes_of(request)
-    held, served, figures = await _held(sandboxes), sandboxes.served, process_figures()
+    held, served = await _held(sandboxes), sandboxes.served
     ends_s = operations.certificate_ends_s
     values: dict[str, Samples] = {
         "build_info": {(__version__,): 1},
@@ -209,7 +201,7 @@ async def show_metrics(request: Request) -> Response:
         "journal_evicted_total": served.evicted + held["journal_evicted_total"],
         "jobs_pending": {(kind,): held[kind] for kind in (CALLBACK, WEBHOOK)},
         **operations.store_figures(),
-        **{metric: figures[name] for name, metric in _OF_PROCESS.items() if name in figures},
+        **process_figures(),
         "process_start_time_seconds": operations.began_s,
     }
     return Response(exposition(values), media_type=MEDIA_TYPE)

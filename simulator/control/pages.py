@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from simulator.contract.openapi import bundled
 from simulator.contract.register import assumptions
@@ -58,16 +58,6 @@ class _File(NamedTuple):
     packed: bytes
     media_type: str
     etag: str
-
-
-async def at_the_door(request: Request) -> Response:
-    """Redirect `/_sim` to its slash, with a relative URL, since a proxy may add a prefix."""
-    return RedirectResponse("_sim/", 307)
-
-
-async def at_the_root(request: Request) -> Response:
-    """Redirect a browser to the page; other clients get the service's 404."""
-    return RedirectResponse("_sim/", 303, {"vary": "accept"})
 
 
 async def page(request: Request) -> Response:

@@ -27,7 +27,6 @@ from simulator.control.filters import (
     numbered_record,
     query_of,
     refuse_other_parameters,
-    refuse_unknown_rule,
     waited,
 )
 from simulator.control.http import base_url, cursor_of, page, refuse_lost_sandbox, reply, sandboxes_of
@@ -81,7 +80,7 @@ def mask_of(request: Request, live: LiveSandbox, exchange: Exchange) -> Mask:
 
 async def list_all(request: Request, live: LiveSandbox) -> Response:
     """List the filtered journal; with `wait_for`, wait until that many match or the timeout passes."""
-    query = journal_query(request, live, "requests-query")
+    query = list_query(request, live, "requests-query")
     journal = live.journal
     complete = await waited(
         request, live, query, lambda: Tally(journal, matcher(_FILTERS, query)).count, journal.notifier
@@ -98,13 +97,6 @@ def matching(live: LiveSandbox, query: Mapping[str, Any]) -> Iterable[Exchange]:
     cursor = cursor_of(query)
     found = filter(matcher(_FILTERS, query), reversed(live.journal))
     return (one for one in found if not cursor or one.n < cursor)
-
-
-def journal_query(request: Request, live: LiveSandbox, schema: str) -> dict[str, Any]:
-    """Return a query with the journal's filters. Raises `InvalidInput`."""
-    query = list_query(request, live, schema)
-    refuse_unknown_rule(live, query)
-    return query
 
 
 async def show(request: Request, live: LiveSandbox) -> Response:
@@ -181,7 +173,7 @@ async def _sign_again(owner: LiveSandbox, exchange: Exchange) -> Headers:
 
 async def as_har(request: Request, live: LiveSandbox) -> Response:
     """Return the latest matching requests as HAR 1.2."""
-    query = journal_query(request, live, "requests-har-query")
+    query = list_query(request, live, "requests-har-query")
     url, found = base_url(request), matching(live, query)
     parts = await har_parts(found, query["limit"], lambda one: exported(url, live.id, one, mask_of(request, live, one)))
     return Response(b"".join(parts), media_type="application/json")
@@ -285,13 +277,24 @@ def har(exchanges: Iterable[Mapping[str, Any]], comment: str = "") -> Iterator[b
 
 
 def _har_entry(one: Mapping[str, Any]) -> dict[str, Any]:
-    took_ms = one["duration_us"] / 1000
+    """Return an exchange; its status 0 is a connection that was closed without an answer."""
+    took_ms, status, asked, answered = one["duration_us"] / 1000, one["status"], one["request"], one["response"]
     own = {f"_{name}": one[name] for name in ("n", "rule", "fault", "error", "diagnosis", "trxid") if one[name]}
+    request = {"method": one["method"], "url": one["url"]} | _har_message(asked)
+    request["queryString"] = _har_pairs(parse_qsl(one["query"], keep_blank_values=True))
+    if one["unread"]:
+        request |= {"bodySize": -1, "comment": one["unread"]}
+    if asked["body"]:
+        request["postData"] = {"mimeType": _content_type(asked), "params": [], "text": asked["body"]}
+    text = HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else ""
+    content = {"size": answered["body_bytes"], "mimeType": _content_type(answered), "text": answered["body"]}
+    response = {"status": status, "statusText": text} | _har_message(answered)
+    response |= {"content": content, "redirectURL": ""}
     return {
         "startedDateTime": one["at"],
         "time": took_ms,
-        "request": _har_request(one),
-        "response": _har_response(one),
+        "request": request,
+        "response": response,
         "cache": {},
         "timings": {"send": 0, "wait": took_ms, "receive": 0},
         **own,
@@ -309,29 +312,9 @@ def _har_message(message: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _har_request(one: Mapping[str, Any]) -> dict[str, Any]:
-    message = one["request"]
-    found: dict[str, Any] = {"method": one["method"], "url": one["url"]} | _har_message(message)
-    found["queryString"] = _har_pairs(parse_qsl(one["query"], keep_blank_values=True))
-    if one["unread"]:
-        found |= {"bodySize": -1, "comment": one["unread"]}
-    if message["body"]:
-        found["postData"] = {"mimeType": _content_type(message["headers"]), "params": [], "text": message["body"]}
-    return found
-
-
-def _har_response(one: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the response; status 0 is a connection that was closed without an answer."""
-    message, status = one["response"], one["status"]
-    content = {"size": message["body_bytes"], "mimeType": _content_type(message["headers"]), "text": message["body"]}
-    text = HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else ""
-    found = {"status": status, "statusText": text} | _har_message(message)
-    return found | {"content": content, "redirectURL": ""}
-
-
 def _har_pairs(pairs: Any) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in pairs]
 
 
-def _content_type(headers: Any) -> str:
-    return next((str(value) for name, value in headers if name.lower() == "content-type"), "")
+def _content_type(message: Mapping[str, Any]) -> str:
+    return next((str(value) for name, value in message["headers"] if name.lower() == "content-type"), "")

@@ -1,8 +1,8 @@
 """`/_sim/sandboxes/{id}/resellers` and `…/ledger`: accounts and their configuration, deposits, settings, API keys, and
 the entries of all wallets."""
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from heapq import merge
 from typing import Any, Final, NamedTuple
@@ -191,7 +191,12 @@ def _entries(
     state: State, number: int, one: Reseller, before: LedgerPlace | None, query: Mapping[str, Any]
 ) -> Iterator[LedgerLine]:
     """Yield the matching entries of the reseller with this number, newest first."""
-    count = _count_before(one.wallet.entries, number, before)
+
+    def place(entry: Entry) -> LedgerPlace:
+        return LedgerPlace(entry.at, number, entry.id)
+
+    posted = one.wallet.entries
+    count = len(posted) if before is None else bisect_left(posted, before, key=place)
     type_ = EntryType(query["type"]) if "type" in query else None
     if "refid" not in query:
         entries = one.wallet.newest_first(type_, count)
@@ -200,15 +205,4 @@ def _entries(
         ids = [id_ for id_ in reversed(paid.entry_ids if paid else ()) if id_ <= count]
         entries = (entry for entry in map(one.wallet.entry, ids) if type_ in (None, entry.type))
     for entry in entries:
-        yield LedgerPlace(entry.at, number, entry.id), one, entry
-
-
-def _count_before(entries: Sequence[Entry], number: int, before: LedgerPlace | None) -> int:
-    """Return how many entries of the reseller with this number come after a place in the list, which has the newest
-    first."""
-    if before is None:
-        return len(entries)
-    if number == before.reseller:
-        return max(0, min(before.id - 1, len(entries)))
-    bisect = bisect_right if number < before.reseller else bisect_left
-    return bisect(entries, before.at, key=lambda entry: entry.at)
+        yield place(entry), one, entry

@@ -205,37 +205,30 @@ async def show_audit(request: Request, live: LiveSandbox) -> Response:
     refuse_other_parameters(request)
     with place(0):
         [log] = await in_slices(log_in_slices(live))
-        obligations = await in_background(judge, log, rate_limit_of(live))
+        obligations = await in_background(judge, live, log)
     # A refused request may have the credentials of another sandbox.
     owners = {one.owner for one in log.exchanges if one.owner}
     mask = sandboxes_of(request).mask_of(live, *owners)
     return reply(as_json(obligations, left_out=log.left_out, shown=mask.text))
 
 
-def judge(log: TrafficLog, rate: Rate | None) -> list[Obligation]:
-    """Return the audit of a log."""
+def judge(live: LiveSandbox, log: TrafficLog) -> list[Obligation]:
+    """Return the audit of a sandbox's log, which includes its own rate limit."""
+    limits = live.scenario.limits
+    count, interval = limits.requests_per_interval, limits.rate_limit_interval
+    rate = None if count is None else Rate(count, interval)
     return audited(log.calls(), log.notifications(), until=log.now, rate=rate)
 
 
 def audit_of(live: LiveSandbox) -> dict[str, Any]:
     """Return the audit of a sandbox that no longer changes; its secrets are not hidden yet."""
     log = log_of(live)
-    return as_json(judge(log, rate_limit_of(live)), left_out=log.left_out)
-
-
-def rate_limit_of(live: LiveSandbox) -> Rate | None:
-    """Return the sandbox's own rate limit."""
-    limits = live.scenario.limits
-    if limits.requests_per_interval is None:
-        return None
-    return Rate(limits.requests_per_interval, limits.rate_limit_interval)
+    return as_json(judge(live, log), left_out=log.left_out)
 
 
 NOT_AWAITED = frozenset({"405", "500"})
 """Statuses that no test has to meet at an endpoint: the answer to other methods, and the answer to an internal
 error."""
-
-METHODS = ("get", "put", "post", "delete", "patch")
 
 
 async def show_coverage(request: Request, live: LiveSandbox) -> Response:
@@ -285,7 +278,7 @@ def _endpoint_rows(answers: Counter[AnswerKind]) -> Iterator[dict[str, Any]]:
         (method.upper(), path): [status for status in operation["responses"] if status not in NOT_AWAITED]
         for path, item in load(OPENAPI)["paths"].items()
         for method, operation in item.items()
-        if method in METHODS
+        if "responses" in operation
     }
     for method, path in (*documented, *(found for found in by_endpoint if found not in documented)):
         sorts = by_endpoint.get((method, path), [])

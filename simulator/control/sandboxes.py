@@ -204,8 +204,7 @@ def _quotas(wanted: dict[str, Any], server: Quotas) -> Quotas:
 
 async def show(request: Request, live: LiveSandbox) -> Response:
     """Return a sandbox."""
-    shows_secrets = access_of(request).may_change
-    return reply(render.sandbox(live, base_url(request), shows_secrets=shows_secrets))
+    return reply(render.sandbox(live, base_url(request), shows_secrets=access_of(request).may_change))
 
 
 async def delete(request: Request) -> Response:

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from simulator.api.routes import RESELLER_ROUTES, PathTable
 from simulator.app import App
-from simulator.audit.client_traffic import Rate
-from simulator.control.results import judge, rate_limit_of
+from simulator.control.results import judge
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.transactions import SETTLED, Status, Transaction
 from simulator.redaction import redact
@@ -147,10 +146,10 @@ class Watch:
                 name, text = (redact(one, life.secrets) for one in (verdict.expectation.name, verdict.message))
                 seen.unmet.setdefault(name, text)
         if log.exchanges and life.spec.is_audited:
-            self._audit(life, rate_limit_of(life))
+            self._audit(life)
 
-    def _audit(self, life: LiveSandbox, rate: Rate | None) -> None:
-        for one in judge(log_of(life), rate):
+    def _audit(self, life: LiveSandbox) -> None:
+        for one in judge(life, log_of(life)):
             if one.is_violated and (one.severity == "error" or one.id in EXPECTED_OF_WARNINGS):
                 self._seen.breaches.setdefault(one.id, redact(one.findings[0], life.secrets))
 

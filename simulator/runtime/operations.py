@@ -139,27 +139,27 @@ _SELF = Path("/proc/self")
 
 
 def process_figures() -> dict[str, float]:
-    """Return figures by name: `resident_bytes`, `virtual_bytes`, `cpu_s`, `open_files`, `open_files_max`."""
-    return {"cpu_s": time.process_time(), **dict(_memory()), **dict(_files())}
+    """Return the figures of the process that this system has, by the names of their metrics."""
+    return {"process_cpu_seconds_total": time.process_time(), **dict(_memory()), **dict(_files())}
 
 
 def _memory() -> Iterator[tuple[str, float]]:
     with suppress(OSError, ValueError):  # not on Linux
         total, resident, *_ = (_SELF / "statm").read_text().split()
         page = os.sysconf("SC_PAGE_SIZE")
-        yield "virtual_bytes", int(total) * page
-        yield "resident_bytes", int(resident) * page
+        yield "process_virtual_memory_bytes", int(total) * page
+        yield "process_resident_memory_bytes", int(resident) * page
 
 
 def _files() -> Iterator[tuple[str, float]]:
     with suppress(OSError):
-        yield "open_files", len(os.listdir(_SELF / "fd"))
+        yield "process_open_fds", len(os.listdir(_SELF / "fd"))
     with suppress(ImportError):
         import resource
 
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         if soft != resource.RLIM_INFINITY:
-            yield "open_files_max", soft
+            yield "process_max_fds", soft
 
 
 _LOG: Final = logging.getLogger(__name__)
