@@ -30,6 +30,7 @@ WORD_CHARS_MIN: Final = 24  # the same for a secret of letters alone, or of digi
 CUT_CHARS_MIN: Final = 12  # of a secret's beginning that is recognized, since a message may have cut off the rest
 BODY_BYTES_MAX: Final = 256 * 1024  # of a body that is shown; the rest is neither decoded nor searched
 FORMER_CHARS_MAX: Final = 4 * 1024 * 1024
+URL_DEPTH: Final = 4  # of URLs in the parameters of URLs; a value within more of them is hidden whole
 FOREIGN_KEY_CHARS_SHOWN: Final = 8  # of an unknown `X-Api-Key`, which may be a misplaced secret
 
 SECRET_MEMBERS: Final = (
@@ -234,30 +235,31 @@ def _text_of(value: bytes) -> str:
         return value.strip(b'"').decode("utf-8", "replace")
 
 
-def redact_urls(text: str, put: Put = _mask) -> str:
+def redact_urls(text: str, put: Put = _mask, depth: int = URL_DEPTH) -> str:
     """Return a text whose URLs have neither userinfo nor the values of secret parameters."""
     if "//" not in text:
         return text
 
     def url(found: re.Match[str]) -> str:
         start, userinfo, rest = found.groups()
-        return redact_parameters(start + ("" if userinfo is None else put(userinfo) + "@") + rest, put)
+        return redact_parameters(start + ("" if userinfo is None else put(userinfo) + "@") + rest, put, depth)
 
     return _URL.sub(url, text)
 
 
-def redact_parameters(url: str, put: Put = _mask) -> str:
-    """Return a URL or path without the values of secret parameters, including URLs in a parameter."""
+def redact_parameters(url: str, put: Put = _mask, depth: int = URL_DEPTH) -> str:
+    """Return a URL or path without the values of secret parameters, including URLs in a parameter, up to `depth`."""
     if "=" not in url:
         return url
 
     def value(found: re.Match[str]) -> str:
         before, _, name, sent = found.groups()
-        if _SECRET_NAME.search(unquote_plus(name)):
+        if not depth or _SECRET_NAME.search(unquote_plus(name)):
             return found[0] if sent.startswith(MASKED[:4]) else before + put(sent)
-        if "%" in sent and (shown := redact_urls(plain := unquote_plus(sent), put)) != plain:
-            return before + quote(shown, safe="()")
-        return before + redact_parameters(sent, put) if "=" in sent else found[0]
+        plain = unquote_plus(sent)
+        if (shown := redact_urls(plain, put, depth - 1)) != plain:
+            return before + (shown if plain == sent else quote(shown, safe="()"))
+        return before + redact_parameters(sent, put, depth - 1)
 
     return _URL_VALUE.sub(value, url)
 
@@ -302,7 +304,8 @@ class Mask:
         query = query if isinstance(query, str) else query.decode("latin-1")
         if is_token_path(path):
             query = "&".join(map(self._token_parameter, query.split("&")))
-        return self.path("?" + query)[1:]
+        parts = self._known(query).split("&")  # a URL ends there, too
+        return "&".join(redact_parameters("?" + redact_urls(part, self._put), self._put)[1:] for part in parts)
 
     def body(self, path: str, body: bytes) -> str:
         """Return a body as text; a long body is truncated, with its full length."""

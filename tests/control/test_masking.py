@@ -201,6 +201,20 @@ def test_a_secret_parameter_of_a_query_is_masked(name: str) -> None:
         assert f"{name}={MASKED}&product=RELOAD" in shown
 
 
+@pytest.mark.parametrize("between", ["/&hook=", "&hook=", "/?hook=", "/?to=/x?hook="])
+def test_each_url_of_a_query_is_masked_and_no_other_parameter(between: str) -> None:
+    query = f"url=http://one.test{between}http://ann:hunter2-pw@two.test/&mail=me@three.test"
+    assert Mask().query("/v2/topup", query) == query.replace("ann:hunter2-pw", MASKED)
+    assert Mask().query("/v2/topup", "url=http://one.test&mail=me@two.test") == "url=http://one.test&mail=me@two.test"
+
+
+@pytest.mark.parametrize("nested", ["?a=", "?a=%//", "?a=%25//", "?a=//b?c=", "?a=%2525252525253D//"])
+def test_urls_in_urls_are_hidden_from_some_depth_on(nested: str) -> None:
+    shown = Mask().query("/v2/topup", f"{nested * 2_000}&password=hunter2-pw")
+    assert shown.endswith(f"&password={MASKED}")
+    assert len(shown) < 300
+
+
 @pytest.mark.parametrize("name", ["X-Api-Secret", "X-Auth-Token", "Password", "Api-Key", "X-Hub-Signature", "Cookie"])
 def test_a_secret_header_is_masked(name: str) -> None:
     with running() as client:
