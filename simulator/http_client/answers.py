@@ -81,8 +81,8 @@ class AnswerReader:
         if self.has_begun:
             return self._parse(data)
         self.has_begun = True
-        head, _, body = data.partition(b"\r\n\r\n")
-        known = _known(head, self._bounds)
+        head, end_of_head, body = data.partition(b"\r\n\r\n")
+        known = _known(head, self._bounds) if end_of_head else {}
         self.head = None if self._is_head else known.get(len(body))
         if self.head is not None:
             self.status, self.pieces, self.waiting = self.head.status, [body] if body else [], len(body)

@@ -145,6 +145,16 @@ ENDLESS = {
 }
 
 
+def test_a_head_that_has_arrived_in_part_is_not_taken_for_an_earlier_answer_with_these_fields() -> None:
+    start = b"HTTP/1.1 200 OK\r\nX-Size: 1\r\nContent-Length: 0"
+    whole, longer = start + b"\r\n\r\n", b"2\r\nConnection: close\r\n\r\nok"
+    first = read([whole], ends=False)
+    assert read([whole], ends=False) == read([start, b"\r\n\r\n"], ends=False) == first
+    assert not AnswerReader("POST", BOUNDS).feed(start)
+    assert read([start, longer], ends=False) == read([start + longer], ends=False)
+    assert read([start, longer], ends=False)[2] == b"ok"
+
+
 @pytest.mark.parametrize("packet", [4096, 262_144])
 @pytest.mark.parametrize(("start", "more"), ENDLESS.values(), ids=ENDLESS)
 def test_an_endless_answer_is_given_up_and_takes_little_memory(start: bytes, more: bytes, packet: int) -> None:
