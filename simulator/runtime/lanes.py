@@ -100,6 +100,11 @@ class Lanes:
             while waiting := self._waiting.get(receiver):
                 for send in waiting.popleft():
                     await self._deliver(send)
+        except Exception:  # our mistake: the lanes that wait are sent nevertheless
+            if waiting := self._waiting.get(receiver):
+                self._busy[receiver] += 1
+                self._add(self._work_through(waiting.popleft(), receiver))
+            raise
         finally:
             self._busy[receiver] -= 1
             if not self._busy[receiver]:

@@ -238,6 +238,33 @@ def test_deliveries_to_a_slow_receiver_wait_without_tasks_and_in_order_and_delay
     asyncio.run(story())
 
 
+def test_deliveries_that_wait_for_a_receiver_are_sent_after_others_fail_by_a_mistake_of_ours() -> None:
+    begun: list[str] = []
+
+    async def story() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
+        is_failing = asyncio.Event()
+
+        async def deliver(send: Any) -> None:
+            begun.append(send.job.lane)
+            await is_failing.wait()
+            raise ZeroDivisionError
+
+        lanes = Lanes(deliver, lambda send: False, deliver)
+        names = [f"{n:03}" for n in range(3 * PER_RECEIVER)]
+        lanes.collect(SimpleNamespace(job=SimpleNamespace(lane=name, url="http://one.test")) for name in names)  # type: ignore[misc]
+        lanes.start()
+        for _ in names:
+            await asyncio.sleep(0)
+        assert begun == names[:PER_RECEIVER]
+        is_failing.set()
+        while lanes.tasks:
+            await lanes.finish()
+        assert begun == names
+
+    asyncio.run(story())
+
+
 @pytest.mark.parametrize("path", PATHS)
 def test_a_server_that_is_stopped_ends_this_at_the_next_share_and_changes_nothing_more(
     client: Client, turns: Turns, path: str
