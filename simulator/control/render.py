@@ -34,6 +34,8 @@ def _shown(value: Any) -> Any:
             return number(value)
         case Enum():
             return value.value
+        case tuple():
+            return list(value)
     return value
 
 

@@ -103,6 +103,23 @@ def test_a_low_balance_is_published_as_a_notification(client: Client) -> None:
     assert (mail["notification"]["kind"], mail["reseller"]) == ("low_balance", "RS001")
 
 
+@having(
+    resellers=[
+        {
+            "code": "RS001",
+            "balance": "10.00",
+            "low_balance_threshold": "5.00",
+            "email": "sesame-open-1234@example.test",
+            "users": [{"username": "ann", "password": "sesame-open-1234"}],
+        }
+    ]
+)
+def test_a_secret_in_an_address_of_a_notification_is_masked(client: Client) -> None:
+    client.pay("e1")
+    (mail,) = told(client, "only=notification")
+    assert mail["notification"]["to"] == [f"{MASKED}@example.test"]
+
+
 def test_changes_of_a_sandbox_are_published(client: Client) -> None:
     rule = {"section": "payments", "rule": {"when": {}, "then": {"refuse": "Invalid_Account"}}}
     added = client.sim("POST", "/sandboxes/default/rules", rule)

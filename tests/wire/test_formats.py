@@ -1,7 +1,7 @@
 """How things are spelled (SPEC 1, 2.3, 2.8, 6.1)."""
 
 import json
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -25,6 +25,9 @@ def test_every_timestamp_format() -> None:
     assert iso_utc(AT) == "2026-12-31T16:05:09.007Z"
     assert iso_utc_exact(AT) == "2026-12-31T16:05:09.007999Z"
     assert datetime.fromisoformat(iso_utc_exact(AT)) == AT
+    odd = timezone(timedelta(microseconds=5))
+    assert iso_utc_exact(datetime(999, 1, 2, tzinfo=odd)) == "0999-01-01T23:59:59.999995Z"
+    assert iso_utc_exact(datetime(999, 1, 2, 0, 0, 0, 5, tzinfo=odd)) == "0999-01-02T00:00:00.000000Z"
 
 
 class Interrupted(datetime):
