@@ -180,7 +180,7 @@ class EntryList:
     def __getitem__(self, part: slice) -> "EntryList":
         start, stop, _ = part.indices(len(self))
         shared = [] if start else self._runs[: stop // RUN]
-        first = len(shared) or min(start // RUN, len(self._runs))
+        first, stop = len(shared) or min(start // RUN, len(self._runs)), max(start, stop)
         rest = chain(chain.from_iterable(map(_unpacked, self._runs[first:])), self.latest)
         return EntryList(islice(rest, max(0, start - first * RUN), stop - first * RUN), shared)
 

@@ -80,7 +80,7 @@ def test_packed_entries_are_read_as_they_were_and_share_the_records_of_requests(
 @pytest.mark.parametrize("stop", [None, 0, 3, RUN, RUN + 1, 3 * RUN, COUNT - 1, COUNT + 9])
 def test_a_part_of_the_entries_is_that_of_a_list(start: int, stop: int | None) -> None:
     added = entries(UTC)
-    part = tape_of(added).taken()[start:stop]
+    part = tape_of(added).entries[start:stop]
     assert (list(part), len(part)) == (added[start:stop], len(added[start:stop]))
 
 
