@@ -173,8 +173,10 @@ def export_sandbox(folder: Path, sandbox: str, file: Path, *, version: str) -> N
             db.execute("BEGIN IMMEDIATE")
             for statement in _COPY:
                 db.execute(statement, _values(found, found.key, 0))
-        for problem in problems_of(db, Checked()):
+        for problem in problems_of(db, copied := Checked()):
             raise Damaged(f"{folder}: {problem}: {RESTORE}")
+    if not copied.sandboxes:
+        raise Unusable(f"{folder}: sandbox {sandbox!r} was reset or deleted meanwhile: export it again")
 
 
 @contextmanager

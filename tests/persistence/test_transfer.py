@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from simulator.persistence.database import reading_mode
 from simulator.persistence.errors import Damaged, NoSandbox, Unusable
 from simulator.persistence.maintenance import check, export_sandbox, import_sandbox
 from simulator.persistence.store import Store
@@ -88,6 +89,22 @@ def test_a_sandbox_is_replaced_only_when_that_is_asked_for(tmp_path: Path) -> No
 def test_a_sandbox_that_is_not_there_is_not_exported(tmp_path: Path) -> None:
     with opened(tmp_path / "a") as store, pytest.raises(NoSandbox):
         file_of(store, "none")
+
+
+def test_a_sandbox_that_is_reset_while_it_is_exported_is_not_exported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(tmp_path / "a") as store:
+        fill(store, "shop")
+
+        def reset(path: Path) -> str:
+            store.writer.new_life("shop", b"")
+            store.commit()
+            return reading_mode(path)
+
+        monkeypatch.setattr("simulator.persistence.maintenance.reading_mode", reset)
+        with pytest.raises(Unusable, match="'shop' was reset or deleted meanwhile: export it again"):
+            file_of(store, "shop")
 
 
 def test_a_damaged_sandbox_is_not_exported(tmp_path: Path) -> None:
