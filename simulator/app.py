@@ -45,12 +45,12 @@ SANDBOX_PREFIX = "/s/"
 
 
 class App(Starlette):
-    """The simulator as a Starlette application. Its creator may read `sandboxes`.
+    """The simulator as a Starlette application.
 
     It can be mounted in another application, and started by any ASGI server. Without the lifespan protocol, as in
     `httpx.ASGITransport`, its first request starts it.
 
-    A request of the reseller API comes from `__call__` (ASGI) or from `answer_now` (our own server). `_answer` selects
+    A request of the reseller API arrives by `__call__` (ASGI) or by `answer_now` (our own server). `_answer` selects
     the sandbox, whose pipeline answers. All other requests go to the control API (`_answer_control`).
     """
 
@@ -70,7 +70,7 @@ class App(Starlette):
         self.options = options
         self.scenario = scenario
         self.sandboxes = sandboxes
-        self._router: Router | None = None  # to the servers of a cluster
+        self._cluster_router: Router | None = None  # forwards requests to the other servers of a cluster
         self._sender = sender
         self.http: HttpSender | None = None  # closed when the application stops
         self.wall = wall
@@ -96,8 +96,8 @@ class App(Starlette):
                 self._start()
                 self.operations.not_ready = None
             scope = below_mount(scope, self._proxy_prefix)
-            if self._router is not None:
-                await self._router(scope, receive, send)
+            if self._cluster_router is not None:
+                await self._cluster_router(scope, receive, send)
                 return
             if not self.user_middleware and not _is_control(scope["path"]):
                 # Skip the mounts, which would take a third of the time of an answer.
@@ -120,7 +120,7 @@ class App(Starlette):
             path = prefix.below(path)
         if _is_control(path) or (path == "/" and is_browser_at_root(sent.method, path, sent.by_name)):
             return None
-        if self._router is not None and not self._router.is_here(path, sent.by_name):
+        if self._cluster_router is not None and not self._cluster_router.is_here(path, sent.by_name):
             return None
         request = ApiRequest(
             method=sent.method,
@@ -134,9 +134,9 @@ class App(Starlette):
         return self._answer(path, request, prefix.root)
 
     def _answer(self, path: str, request: ApiRequest, root: str) -> Coroutine[Any, Any, EncodedReply]:
-        """Select the sandbox by path: a sandbox under its own prefix, or the default sandbox at the root."""
+        """Select the sandbox: `/s/{id}/` names one; elsewhere it is the default or the owner of the credentials."""
         if self._machine_time is not None and self._machine_time.is_running:
-            self._machine_time.compare()  # else a corrected clock refuses valid signatures for up to a minute
+            self._machine_time.compare()  # else, after a clock correction, valid signatures are refused for a minute
         if path.startswith(SANDBOX_PREFIX):
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
             sandbox = self.sandboxes.find(sandbox_id)
@@ -187,13 +187,13 @@ class App(Starlette):
             rewinder,
             self.operations,
             self.options.scenarios,
-            self._router,
+            self._cluster_router,
         )
 
     # Changes while the server runs
 
     async def load(self, scenario: Scenario) -> tuple[str, ...]:
-        """Switch the default sandbox and all new sandboxes to another scenario; see `runtime.scenario_watch`."""
+        """Switch the default and all new sandboxes to another scenario. Return what requires a reset, in words."""
         if self.options.callback is not None:
             scenario = with_callback(scenario, self.options.callback)
         deferred = await switch_scenario(self.sandboxes.default, scenario)
@@ -215,8 +215,8 @@ class App(Starlette):
         """Join a cluster: forward requests for sandboxes of its other servers to them."""
         from simulator.postgres.routing import Router
 
-        self._router = Router(cluster, self._answer_locally)
-        self.operations.store_figures = self._router.figures
+        self._cluster_router = Router(cluster, self._answer_locally)
+        self.operations.store_figures = self._cluster_router.figures
 
     async def _answer_locally(self, scope: Any, receive: Any, send: Any) -> None:
         if _is_control(scope["path"]):
@@ -267,8 +267,8 @@ class App(Starlette):
         await self.sandboxes.close()
         if self.http is not None:
             await self.http.close()
-        if self._router is not None:
-            await self._router.close()
+        if self._cluster_router is not None:
+            await self._cluster_router.close()
         if self.store is not None:
             self.store.close()
 
@@ -288,8 +288,8 @@ def build_app(
 ) -> App:
     """Return the application. Raise `ScenarioError` for a scenario that cannot be loaded.
 
-    `clock` is the wall clock of all sandboxes, by default the machine's; `sender` delivers over the network; `scenario`
-    replaces the scenario of the options; `wrap_sender` wraps the sender of callbacks and webhooks.
+    `clock` is the wall clock of all sandboxes, by default the machine's. `sender` sends callbacks and webhooks, by
+    default over HTTP, and `wrap_sender` wraps it. `scenario` replaces the scenario of the options.
     """
     clock = clock or MachineTime(wall_clock)
     scenario = load_scenario(options.scenario) if scenario is None else scenario

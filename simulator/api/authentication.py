@@ -225,7 +225,7 @@ class RequestPace:
 _paces: WeakKeyDictionary[LiveSandbox, RequestPace] = WeakKeyDictionary()
 
 
-def refuse_unread(call: ApiCall) -> Reply | None:
+def refuse_over_quota(call: ApiCall) -> Reply | None:
     """Refuse a request above the sandbox's quota of requests or bytes; count it for the rate."""
     sandbox, quotas = call.sandbox, call.sandbox.spec.quotas
     if call.request.recorded is not None:  # its replay repeats the refusal that the tape has

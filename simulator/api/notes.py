@@ -99,7 +99,7 @@ REPEATS_BYTES_MAX = 1_000_000
 UNKNOWN = "are unknown"
 
 
-def note_unread(call: ApiCall) -> None:
+def note_ignored_parts(call: ApiCall) -> None:
     """Note a body or a query that the endpoint does not read, and an invalid API version."""
     exchange, source = call.exchange, call.endpoint.source
     if exchange.body and (source == "query" or not source):

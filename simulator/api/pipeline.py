@@ -24,16 +24,16 @@ from simulator.api.authentication import (
     refuse_address,
     refuse_blocked,
     refuse_late,
-    refuse_unread,
+    refuse_over_quota,
 )
 from simulator.api.call import GONE, ApiCall, ApiRequest, ClientGone, EncodedReply, Reply
 from simulator.api.clients import DIRECT, ClientResolver
 from simulator.api.fault_effects import NO_REPLY, choose_fault, with_failures
 from simulator.api.notes import (
     note_ignored_members,
+    note_ignored_parts,
     note_lost_plus,
     note_unknown_parameters,
-    note_unread,
     redact_diagnosis,
 )
 from simulator.api.routes import PathTable, Routes
@@ -68,9 +68,9 @@ class Pipeline:
         url_sandbox: LiveSandbox | None = None,
         refusal: Callable[[ApiCall], Reply] | None = None,
     ) -> EncodedReply:
-        """Answer a request to `sandbox`. `path` is the part after `prefix`, which named the sandbox.
+        """Answer a request to `sandbox`. `prefix` is the part of the URL's path before `path`.
 
-        When credentials selected a sandbox other than that of the URL, `url_sandbox` is the latter. It records the
+        When credentials selected another sandbox than the URL, `url_sandbox` is the sandbox of the URL. It records the
         request unless authentication succeeds. `refusal`, if given, replaces all steps of the reply.
         """
         began, counters = perf_counter(), sandbox.counters
@@ -94,7 +94,7 @@ class Pipeline:
     def _read_head(
         self, sandbox: LiveSandbox, path: str, request: ApiRequest, prefix: str, now: datetime, wall: datetime
     ) -> ApiCall:
-        """Return the call of a request, with the start of its record."""
+        """Return the call of a request. Its exchange, the journal's record of it, has no reply yet."""
         pairs, headers = request.headers, request.by_name
         if len(headers) < len(pairs):
             headers = {}
@@ -124,9 +124,9 @@ class Pipeline:
     async def _reply(
         self, call: ApiCall, refusal: Callable[[ApiCall], Reply] | None, url_sandbox: LiveSandbox | None
     ) -> tuple[Reply, bytes]:
-        """Return the reply and its encoded body. An exception of ours becomes a reply as well."""
+        """Return the reply and its encoded body. An unexpected exception becomes a reply as well."""
         try:
-            reply = None if call.sandbox.spec.quotas is NO_QUOTAS else refuse_unread(call)
+            reply = None if call.sandbox.spec.quotas is NO_QUOTAS else refuse_over_quota(call)
             if reply is None:
                 reply = await self._run_steps(call) if refusal is None else refusal(call)
             if not call.has_body:
@@ -136,7 +136,7 @@ class Pipeline:
             content = reply.body if type(reply.body) is bytes else encode(reply.body)
         except ClientGone:
             reply, content = Reply(0, b"", ending=GONE), b""
-        except Exception as error:  # our mistake: client and journal say so
+        except Exception as error:  # our defect: the reply and the journal report it
             reply = refusals.failed(call, error)
             content = encode(reply.body)
         if call.exchange.path in self._paths.deprecated or names.AUTHORIZATION in call.headers:
@@ -146,13 +146,13 @@ class Pipeline:
     async def _run_steps(self, call: ApiCall) -> Reply:
         """Run the steps of every call, in order. Each returns the reply that ends the call, or None to continue."""
         reply = admit(call) or self.find_endpoint(call) or check_head(call)
-        if reply is not None and call.fault is not None:
+        if reply is not None and call.fault is not None:  # the fault hides the reply; a judge needs the body
             await store_unread_body(call)
         reply = (
             reply
             or (await await_body(call) if call.fault or call.request.body is None else None)
             or check_input(call)
-            or (await execute_late(call) if call.fault else execute(call))
+            or (await execute_after_delay(call) if call.fault else execute(call))
         )
         if not call.is_exact:
             note_ignored_members(call)
@@ -229,7 +229,7 @@ def validate(call: ApiCall) -> Reply | None:
     headers, endpoint, query, body = call.headers, call.endpoint, call.exchange.query, call.exchange.body
     source = endpoint.source
     if (query if source == "body" else body if source == "query" else query or body) or names.API_VERSION in headers:
-        note_unread(call)
+        note_ignored_parts(call)
     if source == "query":
         call.fields, problems = read_query(query, endpoint.schema)
         if query:
@@ -265,8 +265,8 @@ def execute(call: ApiCall) -> Reply:
         _trace(call, last_serial)
 
 
-async def execute_late(call: ApiCall) -> Reply:
-    """Execute a call after its fault's delay. Its events are published at once."""
+async def execute_after_delay(call: ApiCall) -> Reply:
+    """Execute a call after its fault's delay. Its events are published now, since its reply may still wait."""
     assert call.fault is not None, "without a fault the call is executed at once"
     if not call.fault.rule.then.after_commit and (refusal := await await_fault(call)):
         return refusal
@@ -278,7 +278,7 @@ async def execute_late(call: ApiCall) -> Reply:
 
 
 def _trace(call: ApiCall, last_serial: int) -> None:
-    """Assign the payments that got a status, and the deliveries after `last_serial`, to the trace of the request."""
+    """Assign the payments whose status changed, and the deliveries after `last_serial`, to the trace of the request."""
     trace = trace_of(call.exchange.headers)
     if trace is None:
         return
@@ -302,7 +302,7 @@ def with_deprecation(call: ApiCall, reply: Reply, paths: Collection[str]) -> Rep
 def _complete(call: ApiCall, reply: Reply, content: bytes, url_sandbox: LiveSandbox | None) -> str:
     """Complete the record of a call with its reply. Return the diagnosis for its client.
 
-    The secrets of the call's sandbox are redacted in both; other secrets only in the diagnosis.
+    The secrets of the call's sandbox are redacted in the record and in the diagnosis, other secrets in the latter only.
     """
     exchange, sandbox = call.exchange, call.sandbox
     exchange.status, exchange.content = reply.status, reply.journaled or content
@@ -317,10 +317,10 @@ def _complete(call: ApiCall, reply: Reply, content: bytes, url_sandbox: LiveSand
 
 
 def record(call: ApiCall, recorder: LiveSandbox) -> None:
-    """Add a call to the journal of `recorder` and to the tape of its own sandbox, and publish it with what it caused.
+    """Add a call to the journal of `recorder` and to the tape of the call's sandbox, and publish it with its events.
 
-    A call that was suspended is on that tape already, which gets its answer here. The tape of `recorder` only shows the
-    calls that it cannot replay: calls of another sandbox, or from before a reset.
+    If the call was suspended, its sandbox's tape has it already and gets the answer here. A tape that cannot replay the
+    call, which is of another sandbox or from before a reset, gets a `RequestShown`.
     """
     exchange, own = call.exchange, call.sandbox
     if recorder is not own:

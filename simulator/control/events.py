@@ -55,24 +55,24 @@ def event_content(
             del fields["at"]  # each event has it
             return EventContent(event, "request", exchange.at, fields)
         case StatusChange():
-            paid = live.core.state.transactions.by_number[item.number]
-            result = paid.results[item.place]
+            transaction = live.core.state.transactions.by_number[item.number]
+            result = transaction.results[item.place]
             fields = {
-                "refid": paid.refid,
-                "trxid": paid.trxid,
-                "reseller": paid.reseller,
-                "product": paid.product,
+                "refid": transaction.refid,
+                "trxid": transaction.trxid,
+                "reseller": transaction.reseller,
+                "product": transaction.product,
                 "status": STATUS_NAMES[result.kind.status],
                 "status_code": result.kind.code,
                 "cause": result.kind.cause,
-                "rule": paid.rule,
+                "rule": transaction.rule,
             }
             return EventContent(event, "status", result.at, fields)
         case LedgerPosting():
             entry = item.entry
-            debited = live.core.state.transactions.get(entry.trxid)
+            payment = live.core.state.transactions.get(entry.trxid)
             fields = {
-                "refid": debited.refid if debited else "",
+                "refid": payment.refid if payment else "",
                 "trxid": entry.trxid,
                 "reseller": item.reseller,
                 "entry": render.entry(entry),
@@ -105,14 +105,13 @@ def _attempt_event(live: LiveSandbox, item: AttemptOutcome) -> tuple[str, dict[s
         raise EvictedEvent
     if isinstance(job, Callback):
         kind, retries, method = "callback", live.scenario.limits.callback_retry.retries, job.method
-        paid = job.transaction
-        fields: dict[str, Any] = {"refid": paid.refid, "trxid": paid.trxid, "reseller": paid.reseller}
+        fields: dict[str, Any] = members(job.transaction, "refid", "trxid", "reseller")
         fields |= {"callback": job.id, "status": CALLBACK_STATUS_NAMES[job.result.status]}
     else:
         kind, retries, method = "webhook", job.retry_limit, webhook_bodies.METHOD
         fields = {"delivery": job.id, "event": job.event.id, "type": job.event.type, "reseller": job.reseller}
-    tried = job.attempts[item.number - 1]
-    result = tried.result
+    attempt = job.attempts[item.number - 1]
+    result = attempt.result
     assert result is not None, "an attempt is published when it has ended"
     sent = live.courier.sent.find(item.job, item.number)
     fields |= {
@@ -120,7 +119,7 @@ def _attempt_event(live: LiveSandbox, item: AttemptOutcome) -> tuple[str, dict[s
         "attempts_max": retries + 1,
         "url": _shown_url(job.url),
         "attempt": item.number,
-        "state": tried.state,
+        "state": attempt.state,
         "ending": result.kind.value,
         "answered": result.status,
         "error": result.error,
@@ -132,7 +131,7 @@ def _attempt_event(live: LiveSandbox, item: AttemptOutcome) -> tuple[str, dict[s
     return kind, fields
 
 
-_shown_url = lru_cache(maxsize=512)(redact_urls)  # the jobs of a receiver have the same
+_shown_url = lru_cache(maxsize=512)(redact_urls)  # many jobs have the same URL
 
 
 LAST_EVENT_ID = "last-event-id"
@@ -181,11 +180,11 @@ class EventSource:
         return reader
 
     def id_of(self, place: EventPosition | NumberedEvent) -> str:
-        """Return the id of an event, by it or its position. In a stream of all sandboxes it has no sandbox number."""
+        """Return the id of an event or a position. In a stream of all sandboxes it has 0 instead of the `number`."""
         return f"{self._hub.boot}.{place.serial}.{place.number if self._only else 0}"
 
     def _place(self, after: str, logs: list[EventLog]) -> tuple[EventPosition, bool]:
-        """Return where to begin, and whether the number of missing events before is known."""
+        """Return the position after which to begin, and False if an unknown number of events before it is missing."""
         hub, only = self._hub, self._only
         if after == "0":
             return EventPosition(0, 0), True
@@ -199,7 +198,7 @@ class EventSource:
             return place, True
         if is_ours and only and place.serial >= only.began:
             oldest = only.oldest()
-            if place.serial >= oldest.serial or not oldest.number:  # the id's number may be another sandbox's
+            if place.serial >= oldest.serial or not oldest.number:  # `place.number` may be of another log
                 later = sum(1 for _ in only.after(place.serial, only.count))
                 return EventPosition(place.serial, only.count - later), True
             if 0 < place.number <= oldest.number:
@@ -207,7 +206,7 @@ class EventSource:
         return min((log.oldest() for log in logs), default=EventPosition(hub.latest, 0)), False
 
     def _content(self, event: NumberedEvent) -> EventContent | None:
-        """Return a wanted event with its members; None for another."""
+        """Return an event with its members; None if the query excludes it."""
         wanted, item = self._wanted, event.item
         is_always = isinstance(item, Action) and item.name in ALWAYS
         if not is_always and type(item) not in self._types:
@@ -268,13 +267,13 @@ def _add_leaves(leaves: set[object], values: Collection[Any]) -> None:
 
 
 def data_of(piece: bytes) -> bytes:
-    """Return the JSON in a piece of a stream, which is an event."""
+    """Return the JSON of the event in a piece of a stream."""
     return piece.partition(b"\ndata: ")[2].rstrip()
 
 
 async def of_sandbox(request: Request, live: LiveSandbox) -> Response:
     """Stream the events of a sandbox."""
-    return _streamed(request, live.events)
+    return _stream(request, live.events)
 
 
 async def of_all(request: Request) -> Response:
@@ -284,10 +283,10 @@ async def of_all(request: Request) -> Response:
     if only is not None and live is None:
         text = f"this token is for the sandbox {only!r} alone, which is not on this server"
         raise Forbidden("no_sandbox_yet", f"{text}: ask for /_sim/sandboxes/{only}/events, or create it")
-    return _streamed(request, None if live is None else live.events)
+    return _stream(request, None if live is None else live.events)
 
 
-def _streamed(request: Request, only: EventLog | None) -> Response:
+def _stream(request: Request, only: EventLog | None) -> Response:
     query = query_of(request, "events-query")
     sandboxes = sandboxes_of(request)
     kinds = frozenset(query["only"].split(",")) if "only" in query else frozenset()
@@ -298,13 +297,13 @@ def _streamed(request: Request, only: EventLog | None) -> Response:
     reader = source.reader(request.headers.get(LAST_EVENT_ID) or query.get("after"), query.get("last", 0))
     reader.holder = access_of(request).name
     sandboxes.events.refuse_when_full(reader.holder)
-    if request.method == "HEAD":  # it has no body, which would not end
+    if request.method == "HEAD":  # a stream would not end
         return Response(media_type=MEDIA_TYPE, headers=HEADERS)
-    pieces = _pieces(request, source, reader, query["heartbeat"], query.get("timeout", inf))
-    return StreamingResponse(pieces, media_type=MEDIA_TYPE, headers=HEADERS)
+    body = _stream_body(request, source, reader, query["heartbeat"], query.get("timeout", inf))
+    return StreamingResponse(body, media_type=MEDIA_TYPE, headers=HEADERS)
 
 
-async def _pieces(
+async def _stream_body(
     request: Request, source: EventSource, reader: EventReader, heartbeat_s: float, timeout_s: float
 ) -> AsyncIterator[bytes]:
     """Yield the body of a stream, with comments between events as a heartbeat, until the sandbox is deleted, the time
@@ -317,7 +316,7 @@ async def _pieces(
             if events := reader.take():
                 yield b"".join(events)
             if reader.is_behind:
-                await asyncio.sleep(0)  # other tasks run in the middle of a long history
+                await asyncio.sleep(0)  # let other tasks run during a long history
             elif (left_s := ends_at - now()) <= 0:
                 return
             elif not await reader.wait(min(heartbeat_s, left_s)) and is_still_allowed(request):

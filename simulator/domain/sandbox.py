@@ -59,11 +59,10 @@ class Sandbox:
     def apply(self, command: Command, now: datetime) -> Any:
         """Execute a command with its function in `_HANDLERS`. The command's type determines the answer's type.
 
-        Raise `DomainError`, and for a command with a document the compiler's errors; errors leave the sandbox
-        unchanged.
+        Raise `DomainError`, or the compiler's error for a command with a document. The sandbox is then unchanged.
         """
         kind, state = type(command), self.state
-        if kind is not PassTime:  # `PassTime` advances the time from item to item itself
+        if kind is not PassTime:  # its handler advances the time itself, from item to item
             if now > state.now:
                 state.now = now
             else:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import httptools
 
 SWITCHING_PROTOCOLS: Final = 101
-_SLICE_BYTES: Final = 16 * 1024  # the parser's work on one field grows with the square of what it is fed at once
+_SLICE_BYTES: Final = 16 * 1024  # for a field, the parser's work grows with the square of the bytes fed at once
 _VERSIONS: Final = frozenset({"1.0", "1.1"})
 _BAD_STATUS_LINE: Final = "is not HTTP: bad status line"
 _IS_TLS: Final = "is TLS; use https:// instead of http:// in its URL"
@@ -37,7 +37,7 @@ class AnswerHead(NamedTuple):
 
 @lru_cache(maxsize=64)  # within a second, a receiver sends the same head to all attempts
 def _known(head: bytes, bounds: AnswerBounds) -> dict[int, AnswerHead]:
-    """Return the parsed head of complete responses that began with `head`, by the size of their body in bytes."""
+    """Return the cache of responses with this `head`, which the reader fills: parsed heads by body size in bytes."""
     return {}
 
 
@@ -59,7 +59,8 @@ class AnswerReader:
     _has_line = False  # the status line of the current message was valid
     _is_whole = False  # the final response was parsed to its own end
     _reason = b""
-    _fields_count = _unpaid_bytes = 0
+    _fields_count = 0
+    _overhead_bytes = 0  # since the last body piece
 
     def __init__(self, method: str, bounds: AnswerBounds) -> None:
         self.pieces: list[bytes] = []
@@ -90,7 +91,7 @@ class AnswerReader:
             return True
         self._parse(data)
         if self.head is not None and self._is_whole and self.may_stay_open and self.waiting == len(body):
-            known[len(body)] = self.head  # a single message, with the length that its head says
+            known[len(body)] = self.head  # a single message, whose body has the length in its head
         return self.is_over
 
     def _parse(self, data: bytes) -> bool:
@@ -103,16 +104,16 @@ class AnswerReader:
                 lenient_optional_cr_before_lf=True,
                 lenient_spaces_after_chunk_size=True,
             )
-        self._unpaid_bytes += len(data)
+        self._overhead_bytes += len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            return self.is_over  # by a status 101, which has ended the answer
+            return self.is_over  # raised for status 101, which has already ended the answer
         except httptools.HttpParserCallbackError:
             raise
         except httptools.HttpParserError as error:
             self._stop(error, is_tls=data.startswith(_TLS_RECORDS))
-        if not self.is_complete and self._unpaid_bytes > self._bounds.head_bytes:
+        if not self.is_complete and self._overhead_bytes > self._bounds.head_bytes:
             part = (
                 "a head over {} bytes" if self.head is None else "over {} bytes of trailers or of a chunk's extensions"
             )
@@ -148,7 +149,7 @@ class AnswerReader:
         return body
 
     def release(self) -> None:
-        """Break the cycle with the parser, so that neither is left to the garbage collector. Nothing more is read."""
+        """Break the cycle with the parser, so that neither waits for the garbage collector. Reading is over."""
         self._parser, self.is_over = None, True
 
     def _refuse(self, problem: str) -> None:
@@ -190,7 +191,7 @@ class AnswerReader:
             self._refuse("is not HTTP: a field with a NUL")
         elif self._fields_count > self._bounds.fields:
             self._refuse(f"has more than {self._bounds.fields} fields")
-        elif self.head is None:  # else it is a trailer
+        elif self.head is None:  # after the head come trailers, which are ignored
             self._fields.append((name, value))
 
     def _read_line(self) -> None:
@@ -226,10 +227,10 @@ class AnswerReader:
         if self.is_complete:
             self.has_extra = self.has_extra or (self._is_head and self._has_line)
         elif self.head is not None and not self.problem:
-            self._unpaid_bytes = 0
-            most = self._bounds.body_bytes
-            if most is not None and self.waiting + len(piece) >= most:
-                piece = piece[: most - self.waiting]
+            self._overhead_bytes = 0
+            body_max = self._bounds.body_bytes
+            if body_max is not None and self.waiting + len(piece) >= body_max:
+                piece = piece[: body_max - self.waiting]
                 self.is_complete, self.is_over, self.may_stay_open = True, True, False
             self.pieces.append(piece)
             self.waiting += len(piece)

@@ -28,8 +28,8 @@ class EvictedEvent(Exception):
 
 
 class Action(msgspec.Struct, frozen=True, gc=False):
-    """A change to a sandbox other than a request; `about` is the object of the change. For a clock, `mode` and `rate`
-    are its new settings."""
+    """A change to a sandbox other than a request; `about` is the object of the change. `mode` and `rate` are the new
+    settings of a clock."""
 
     name: str
     at: datetime
@@ -43,8 +43,8 @@ Item = int | DomainEvent | Action
 
 
 class NumberedEvent(msgspec.Struct, frozen=True, gc=False):
-    """An event of a log. `serial` is its number in the server, `number` its number in the sandbox, from 1. A log has
-    thousands, which the garbage collector would visit."""
+    """An event of a log. `serial` is its number in the server, `number` its number in the sandbox, from 1. The
+    garbage collector does not visit it, since a log has thousands."""
 
     serial: int
     number: int
@@ -64,10 +64,10 @@ EVENTS_MAX = 10_000
 """The number of latest events of a sandbox that readers can still get."""
 
 READERS_MAX = 64
-"""The limit of concurrent readers. Readers with the same token may be half of it, so that others get their share."""
+"""The limit of concurrent readers. Readers with the same token may use half of it."""
 
 WAKE_EVERY_S = 0.02
-"""Under load, readers take the events of so many seconds together: waking a reader costs more than ten events."""
+"""The seconds between two wakes under load: waking a reader costs more than ten events."""
 
 
 class LogReader(Protocol):
@@ -82,13 +82,13 @@ class LogReader(Protocol):
     holder: str
 
     def reads(self, log: "EventLog") -> bool:
-        """Return whether it reads this log."""
+        """Return whether the reader reads this log."""
 
     def wake(self) -> None:
         """Wake the reader, since there may be new events."""
 
     def keep_unread(self) -> None:
-        """Render the events that it has not taken, since a log is about to be cleared."""
+        """Render the events that the reader has not taken, since a log is about to be cleared."""
 
 
 class EventLog:
@@ -109,7 +109,7 @@ class EventLog:
         return len(self._entries)
 
     def join(self, hub: "EventHub") -> None:
-        """Join the logs of a server, which also numbers the earlier events of this log."""
+        """Join the logs of a server, which renumbers the earlier events of this log."""
         self.hub, self.began = hub, hub.latest
         entries, self.count = self.entries(), self.count - self.held
         self._clear()
@@ -117,7 +117,7 @@ class EventLog:
             self._add(item, wall)
 
     def note(self, *items: Item) -> None:
-        """Add events, evicting the oldest as needed. What still ends in a deleted sandbox cannot be shown."""
+        """Add events, evicting the oldest as needed. Events of a deleted sandbox are dropped."""
         if self.is_ended:
             return
         wall = self.clock.latest
@@ -180,7 +180,7 @@ class EventLog:
                 reader.wake()
 
     def end_life(self) -> None:
-        """Clear the log, since what its events refer to is about to go. Readers that are behind keep the latest."""
+        """Clear the log, since the objects of its events are about to be freed. Slow readers keep the latest events."""
         self.hub.wake()
         for reader in self.hub.readers:
             if reader.reads(self):
@@ -201,7 +201,7 @@ _serial_of: Callable[[NumberedEvent], int] = attrgetter("serial")
 
 
 def _slice(items: deque[NumberedEvent], start: int, stop: int) -> list[NumberedEvent]:
-    """Return a part of a deque, counted from its nearer end: a reader that keeps up reads the last few of many."""
+    """Return a slice of a deque, from its nearer end: most readers read the last few events of many."""
     held = len(items)
     if start < held // 2:
         return list(islice(items, start, stop))
@@ -219,7 +219,7 @@ class Batch(NamedTuple):
 
 class EventHub:
     """The event logs of a server, their serial numbers and their readers. `boot` distinguishes these numbers from those
-    of another server. `batch` is the latest that a stream took: most streams read the same at the same place."""
+    of another server. `batch` is the latest that a stream took, for others at the same place."""
 
     def __init__(self) -> None:
         self.boot = secrets.token_hex(4)

@@ -18,12 +18,12 @@ from simulator.http_client.slots import PER_RECEIVER
 from simulator.runtime.journal import BoundedLog, Tally
 from simulator.runtime.waiting import STARTED_PER_TURN_MAX as STARTED_PER_TURN_MAX
 
-SIDE_BY_SIDE_MAX = 64  # of an advance
+SIDE_BY_SIDE_MAX = 64  # deliveries of an advance
 
 
 class Lanes:
     """The deliveries of a running clock. Lanes are concurrent, and the jobs of a lane keep their order. A task sends a
-    lane, then the lanes that wait because its receiver has `PER_RECEIVER` attempts already. `deliver` makes an attempt
+    lane, then lanes that waited since their receiver already had `PER_RECEIVER` attempts. `deliver` makes an attempt
     and applies its result. Attempts that a rule holds are in `held`: each waits separately from its lane until `hold`
     returns."""
 
@@ -50,7 +50,7 @@ class Lanes:
                 self._collected.setdefault(send.job.lane, []).append(send)
 
     def without_held(self, sends: Iterable[Send]) -> list[Send]:
-        """Start to hold the attempts that a rule holds, and return the others."""
+        """Hold the attempts that a rule holds, and return the others."""
         others = []
         for send in sends:
             if self._is_held(send):
@@ -88,8 +88,8 @@ class Lanes:
                 self._waiting[receiver].append(lane)
 
     async def _begin_in_turns(self, lanes: list[list[Send]]) -> None:
-        left = iter(lanes)
-        while share := list(islice(left, STARTED_PER_TURN_MAX)):
+        remaining = iter(lanes)
+        while share := list(islice(remaining, STARTED_PER_TURN_MAX)):
             await asyncio.sleep(0)
             self._begin(share)
 
@@ -158,7 +158,7 @@ async def results_in_order(
     return [tasks[index].result() for index in range(len(sends))]
 
 
-KEPT_MAX = 16  # waiters see each job when it ends
+KEPT_MAX = 16  # few, since waiters see each job when it ends
 
 
 class JobEnd(msgspec.Struct, gc=False):
@@ -180,20 +180,20 @@ class JobEndLog(BoundedLog[JobEnd]):
         super().__init__(KEPT_MAX, bytes_max=0)
 
     def notice(self, fired: Iterable[AgendaResult]) -> None:
-        """Notify waiters of these events; a delivery without an attempt ends with its event."""
-        for one in fired:
-            if isinstance(one.item, Delivery) and one.send is None:
-                self.add(JobEnd(one.item))
+        """Notify waiters of these results; a delivery without an attempt ends with its result."""
+        for result in fired:
+            if isinstance(result.item, Delivery) and result.send is None:
+                self.add(JobEnd(result.item))
         self.notifier.notify()
 
     def tally(self, matches: Callable[[Job], bool], counted: int) -> Tally[JobEnd]:
         """Return a tally of matching jobs that end from now on, added to `counted`."""
-        return Tally(self, lambda ended: matches(ended.job), after=self.last_n, counted=counted)
+        return Tally(self, lambda end: matches(end.job), after=self.last_n, counted=counted)
 
 
 EVENTS_MAX = 100_000
-# An advance until idle processes so many events, and as many for each event that was pending at the beginning: a
-# payment has a few, and a receiver that makes a payment for each callback never ends.
+# An advance until idle stops at `IDLE_EVENTS_MAX` events, plus `IDLE_EVENTS_PENDING_MAX` for each event that was
+# pending when it began. A payment has a few; a receiver that makes a payment for each callback would never end.
 IDLE_EVENTS_MAX = 2_000
 IDLE_EVENTS_PENDING_MAX = 20
 IDLE_SPAN_MAX = timedelta(days=366)
@@ -221,7 +221,7 @@ class Advance(msgspec.Struct):
     is_over: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
 
     async def stop(self, timeout_s: float) -> None:
-        """Let it end after its current step, and wait for that at most `timeout_s` seconds of wall time."""
+        """Ask the advance to end after its current step, and wait for that at most `timeout_s` seconds of wall time."""
         self.is_stopping = True
         with suppress(TimeoutError):
             await asyncio.wait_for(self.is_over.wait(), timeout_s)

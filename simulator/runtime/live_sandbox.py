@@ -45,7 +45,7 @@ class LiveSandbox:
 
     A life is the time between two resets or rewinds. It begins with `_begin_life` and ends with `reset`, `replace_with`
     (a rewind) or `close`. During a reset, `life_journal` is the journal of the old life, and `journal` the new one.
-    `probed` has the requests of the latest probes, without numbers; `last_ending` is why the last life ended.
+    `probed` has the latest requests of probes, not yet numbered; `last_ending` is why the last life ended.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class LiveSandbox:
     def _begin_journal(self) -> None:
         limits = self.spec.scenario.limits
         self.journal = Journal(limits.journal, limits.journal_bytes)
-        self.unanswered: list[Exchange] = []  # executed, and waiting for a fault
+        self.unanswered: list[Exchange] = []  # executed; their answers wait for the delay of a fault
         self.tape = Tape(limits.tape, limits.tape_bytes, self._budgets.tapes)
 
     def _begin_life(self, first: FirstState) -> None:
@@ -135,8 +135,8 @@ class LiveSandbox:
         """Apply a command that is not part of a request of the reseller API, and record it on the tape. Raises the same
         as `apply`.
 
-        The end of an attempt is recorded before it is applied, every other command afterwards. The passing of time is
-        recorded with the attempts that it makes due: a replay with other due attempts repeats nothing.
+        The end of an attempt is recorded before it is applied, every other command afterwards. `PassTime` is recorded
+        with the attempts that it makes due, so that a replay in which other attempts fall due reports a difference.
         """
         if self.is_closed:
             return self.apply(command, now)
@@ -183,7 +183,7 @@ class LiveSandbox:
     def receive(
         self, inbox: str, method: str, query: bytes, headers: tuple[tuple[bytes, bytes], ...], body: bytes
     ) -> InboxReply:
-        """Return the reply of an inbox to a request from outside, which it stores."""
+        """Store a request from outside in an inbox, and return the inbox's reply."""
         wall = self.clock.wall()
         entry = InboxReceived(self.clock.at(wall), wall, inbox, method, query, headers, body)
         self._record_inbox_input(entry, ENTRY_BYTES + len(body))
@@ -200,7 +200,7 @@ class LiveSandbox:
         self._record_inbox_input(InboxCleared(self.clock.now(), inbox))
 
     def _record_inbox_input(self, entry: Entry, size: int = ENTRY_BYTES) -> None:
-        """Record an input on the tape. During a reset the tape is the next one already, and inboxes store nothing."""
+        """Record an input on the tape, unless inboxes are closed by a reset: the tape is then the next life's."""
         if not self.inboxes.is_closed:
             self.tape.add(entry, size)
 
@@ -211,7 +211,7 @@ class LiveSandbox:
             await self.settle(now)
 
     async def settle(self, now: datetime) -> datetime:
-        """Process the remaining items due by `now`. Return the time to continue at, which a reset meanwhile changes."""
+        """Process the remaining items due by `now`. Return `now`, or the new clock's time after a reset meanwhile."""
         driver = self.driver
         await driver.settle(now)
         return now if driver is self.driver else self.clock.now()
@@ -227,18 +227,18 @@ class LiveSandbox:
     async def reset(self) -> None:
         """Return to the start of the scenario. Raises `Conflict` during an advance, `Unknown` if deleted meanwhile.
 
-        The new journal gets all answers from then on, even to earlier requests.
+        The new journal gets all later answers, even those to earlier requests.
         """
         self.driver.refuse_while_advancing()
-        ended, self.last_ending = self.driver, "reset"
+        old_driver, self.last_ending = self.driver, "reset"
         self.stop()
         self.events.end_life()
         self._begin_journal()
-        await ended.close()
+        await old_driver.close()
         first = await in_background(first_state, self.id, self.spec, self._wall)
         if self.is_deleted:
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted while it was being reset")
-        if self.driver is ended:  # else a reset that came at the same time has begun the new life
+        if self.driver is old_driver:  # else a concurrent reset has begun the new life
             self.on_ending(self, "reset")
             self.resets += 1
             self.retire_secrets(next_life=first[1].state.secrets)
@@ -249,12 +249,12 @@ class LiveSandbox:
             self.start()
 
     async def replace_with(self, rebuilt: "LiveSandbox", clock: Clock, place: StoredPlace, moment: str) -> None:
-        """Replace this sandbox with its earlier state, which was rebuilt at `place` on its tape, running on `clock`.
-        `moment` describes it for the event. Waiters are woken, and later answers go to the rebuilt journal."""
+        """Replace this sandbox with its earlier state, rebuilt at `place` on its tape, and run it on `clock`. `moment`
+        describes the rewind for its event. Waiters are woken, and later answers go to the rebuilt journal."""
         now = clock.now()
-        marks = self.marks.up_to(place.entries, now)  # its tape begins with more, when it ended attempts
+        marks = self.marks.up_to(place.entries, now)  # the rebuilt tape may have more: ended attempts
         self.keeper.rewound(self, place, rebuilt.tape, marks)
-        ended, self.last_ending = self.driver, "rewound"
+        old_driver, self.last_ending = self.driver, "rewound"
         self.stop()
         self.events.end_life()
         self.on_ending(self, self.last_ending)
@@ -267,7 +267,7 @@ class LiveSandbox:
         self.run_on_clock(clock)
         self.events.note(Action("rewound", now, moment))
         self.start()
-        await ended.close()
+        await old_driver.close()
 
     def _take_over(self, rebuilt: "LiveSandbox") -> None:
         """Take over the state, the logs and the surroundings of another sandbox, which is discarded."""
@@ -286,13 +286,12 @@ class LiveSandbox:
         self.tape.join(budgets.tapes)
 
     def frozen_copy(self) -> "LiveSandbox":
-        """Return a frozen copy of this life, which is about to end. It can be read in a thread, and accepts no
-        commands."""
-        self.own_secrets.index()  # cached, so that a thread that reads it changes nothing
+        """Return a frozen copy of this life, which is about to end. It accepts no commands; threads may read it."""
+        self.own_secrets.index()  # cached now, so that reading the copy changes nothing
         self.life_tape.settle()
-        life = copy(self)
-        life.journal, life.tape = self.life_journal, self.life_tape
-        return life
+        frozen = copy(self)
+        frozen.journal, frozen.tape = self.life_journal, self.life_tape
+        return frozen
 
     def stop(self) -> None:
         """Accept no more commands, end all tasks, and wake all waiters."""
@@ -309,8 +308,8 @@ class LiveSandbox:
         await self.driver.close()
 
     def end_waits(self) -> None:
-        """Answer all waiting requests with the present state before the server stops; callers that wait for due items
-        get an error."""
+        """End all waits before the server stops: waiting requests get the present state, callers that wait for due
+        items an error."""
         if self.driver.is_settling:
             self.is_closed = True
             self.driver.stop()
@@ -338,14 +337,14 @@ class LiveSandbox:
 
     @property
     def mask(self) -> Mask:
-        """Return the mask of these secrets; always the same while they are in the same indexes."""
+        """Return the mask of `secrets`, cached until their indexes or the keys are replaced."""
         keys, secrets = self.core.state.keys, self.secrets
         if self._mask.keys is not keys or self._mask.secrets != secrets:
             self._mask = Mask(secrets, keys)
         return self._mask
 
     def retire_secrets(self, next_life: Iterable[str] = ()) -> None:
-        """Add the secrets of this life to those of former lives, except the secrets that the next life has as well."""
+        """Add the secrets of this life to those of former lives, except secrets that the next life shares."""
         self.former_secrets.add(set(self.core.state.secrets).difference(next_life))
 
     def coverage(self) -> Coverage:

@@ -100,7 +100,7 @@ class HttpProtocol(asyncio.Protocol):
             self._refuse(self._foreign.explained(data, reader.url, refusal, is_within_tls=self.scheme == "https"))
             return
         finally:
-            if running is not None and running.request is request:  # also if refused bytes follow the end of its body
+            if running is not None and running.request is request:  # also if the bytes after its body are refused
                 running.has_input.set()
         if running is None:
             self._batcher.add(self)
@@ -120,8 +120,8 @@ class HttpProtocol(asyncio.Protocol):
                 self._transport.pause_reading()
 
     def _charge(self) -> bool:
-        """Charge the bytes that the connection holds to the budget. Return whether they fit: otherwise the request that
-        is being read is refused, or else the newest waiting requests."""
+        """Charge the bytes that the connection holds to the budget. Return whether they fit. If not, refuse the
+        request that is being read, or else the newest waiting requests."""
         fits = True
         while True:
             held = self.reader.held + (self._running.request.weight if self._running is not None else 0)
@@ -187,7 +187,7 @@ class HttpProtocol(asyncio.Protocol):
                 self.close()
         elif state is DRAINING:
             is_sending = self._running is not None and self._running.stage is BEGUN
-            if self._is_half_closed and is_sending:  # which shows whether the client has left
+            if self._is_half_closed and is_sending:  # sending shows whether the client has left
                 self._deadline.set(limits.half_closed_s)
             elif self._is_half_closed:
                 self.hang_up()
@@ -273,7 +273,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def _end_task(self, responder: Responder, task: asyncio.Task[None]) -> None:
         self._server_state.tasks.discard(task)
-        if self._running is responder:  # it has not finished its answer, and until now it had its request
+        if self._running is responder:  # it ended without a complete answer; release its request's charge
             self._running = None
             self._charge()
 
@@ -341,18 +341,18 @@ class HttpProtocol(asyncio.Protocol):
             self.close()
 
     def _close_after_answers(self, *, is_stopping: bool) -> bool:
-        """Close after the last answer, which is the refusal or answers the newest request. Return whether any answer is
+        """Close after the last answer: the refusal, or the answer to the newest request. Return whether any answer is
         still to be sent. A stopping server still reads the body that has begun."""
         self.reader.rest = memoryview(b"")
         self.answer(self._loop.time())
         self.writer.flush()
         self.may_have_left.set()
         while is_stopping and len(self.reader.requests) > 1:
-            self.reader.requests.pop()  # pipelined by the hundred: a stopping server has no time for them
+            self.reader.requests.pop()  # there may be hundreds, and a stopping server has no time for them
         unanswered = [*([] if self._running is None else [self._running.request]), *self.reader.requests]
         if unanswered:
             if not (is_stopping and self.reader.state is BODY):
                 self.reader.state = DRAINING
             if not self._refusal:
-                unanswered[-1].keep_alive = unanswered[-1].is_plain = False  # its answer closes, in a task
+                unanswered[-1].keep_alive = unanswered[-1].is_plain = False  # a task answers, and closes
         return bool(unanswered)

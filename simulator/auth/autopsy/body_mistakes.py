@@ -1,4 +1,4 @@
-"""How clients hash other bytes than they send, and hash them in other ways."""
+"""Mistakes in the body hash: clients hash other bytes than they send, or hash them in another way."""
 
 import hashlib
 import json
@@ -41,7 +41,7 @@ _WITH_BODY, _BODILESS = (b"POST", b"PUT", b"PATCH"), (b"/rotate-secret", b"/repl
 
 
 def body_flaw(facts: Facts) -> str:
-    """Return what arrived instead of the JSON that was probably signed; empty when the body's form does not show it."""
+    """Return what is wrong with the body itself, which the client probably signed as JSON; empty if nothing is."""
     body = facts.body
     if not body:
         return LOST if facts.method in _WITH_BODY and not facts.path.endswith(_BODILESS) else ""
@@ -57,8 +57,8 @@ def body_flaw(facts: Facts) -> str:
 
 
 def _value(r: Facts) -> Any:
-    """Return the value of the body. Raises ValueError, also for one with many brackets: indented, it could grow with
-    the square of its depth."""
+    """Return the value of the body. Raises ValueError, also for a body with many brackets: the size of its indented
+    text could grow with the square of the depth."""
     if r.text.count(b"[") + r.text.count(b"{") > 4 * PARTS_MAX:
         raise ValueError
     return json_texts.value_of(r.text)
@@ -70,13 +70,14 @@ def _sorted(r: Facts) -> Iterator[bytes]:
     return json_texts.encodings(value, is_sorted=True) if is_changed else iter(())
 
 
-def _of_members(make: Callable[[json_texts.Members, frozenset[str]], json_texts.Changes]) -> Transformation:
+def _of_members(change: Callable[[json_texts.Members, frozenset[str]], json_texts.Changes]) -> Transformation:
+    """Return the transformation that signs each changed object in the likely layouts."""
 
     def ways(r: Facts) -> Iterator[tuple[bytes, str]]:
         members = _value(r)
         if isinstance(members, dict) and len(members) <= PARTS_MAX:
             write = json_texts.as_sent(members, r.text)
-            for changed, shown in make(members, r.fields):
+            for changed, shown in change(members, r.fields):
                 yield from ((text, shown) for text in write(changed))
 
     return ways
@@ -91,7 +92,7 @@ def _charsets_signed(r: Facts) -> Iterator[tuple[bytes, str]]:
 
 
 def _charsets_sent(r: Facts) -> Iterator[tuple[bytes, str]]:
-    is_other = b"\0" in r.text or not is_utf8(r.text)  # else Latin-1 is the same as UTF-8 that was signed twice
+    is_other = b"\0" in r.text or not is_utf8(r.text)  # else Latin-1 is tried by `_charsets_signed`: UTF-8 twice
     for charset, shown in _CHARSETS.items() if is_other else ():
         with suppress(ValueError):
             yield r.text.decode(charset).encode("utf-8", "replace"), shown
@@ -198,8 +199,7 @@ MISTAKES = (
         ("body-normalized", "the letters of the body are signed in another form of Unicode ({})", _ONCE,
          lambda r: ((normalize(form, r.text.decode("utf-8", "replace")).encode("utf-8", "replace"), form)
                            for form in ("NFD", "NFC", "NFKC"))),
-        ("body-sorted", "the members of the body were sorted for signing", _ONCE,
-_sorted),
+        ("body-sorted", "the members of the body were sorted for signing", _ONCE, _sorted),
         ("body-reordered", "the members of the body were signed in another order", _ONCE,
          _of_members(json_texts.reordered)),
         ("body-member-added", "added to the body after signing: {}", "sign the body when it is complete",

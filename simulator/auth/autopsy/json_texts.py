@@ -1,7 +1,7 @@
-"""A JSON value as encoders write it: laid out and escaped in their ways, with members in another order, absent or
-written otherwise; and as a form.
+"""The texts of a JSON value: in the layouts and escapes of many encoders, as a form, and as languages print it.
 
-Numbers keep their digits as they were sent. Members of inner objects stay as they are.
+Functions with `Members` yield changed objects: members in another order, left out, added, rewritten or renamed. Only
+the outer object is changed. Numbers keep the digits that were sent.
 """
 
 import json
@@ -18,24 +18,24 @@ Members = dict[str, Any]
 """The members of an object, each with its value."""
 Fields = frozenset[str]
 Changes = Iterator[tuple[Members, str]]
-"""Objects with other members, each with what stands for `{}` in the words about it."""
+"""Changed objects, each with the text for `{}` in `SigningMistake.does`."""
 
 Layout = tuple[int | str | None, str, str]
-"""The blanks of an encoder: its indentation, and what it writes for a comma and a colon."""
+"""The whitespace of an encoder: its indentation, comma and colon."""
 
-_BEGIN, _END = "<#", "#>"  # around the text that stands for a number while it is a value
+_BEGIN, _END = "<#", "#>"  # mark a string value that has the digits of a number
 _LITERAL = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d+)?|true|false|null", re.IGNORECASE)
 _ABSENT = (b"null", b'""', b"{}", b"[]", b"0", b"false", b"0.0")
-_OTHERS = r"[^\x20-\x7e\n\t]"
+_NOT_ASCII = r"[^\x20-\x7e\n\t]"
 _TIGHT, _PYTHON = (None, ",", ":"), (None, ", ", ": ")
 _LAYOUTS: tuple[Layout, ...] = (
     _TIGHT, _PYTHON, *((indent, ",", ": ") for indent in (2, 4, "\t", 3, 1)), (None, ", ", ":"), (None, ",", ": "),
 )  # fmt: skip
-# For each encoder that escapes other characters than Python, these characters, and whether in capitals.
+# Encoders whose escapes differ from Python's: the escaped characters, and whether the digits are in upper case.
 _ENCODERS = (
-    (f"{_OTHERS}|/", False), ("/", False), (_OTHERS, True),  # PHP, Jackson
+    (f"{_NOT_ASCII}|/", False), ("/", False), (_NOT_ASCII, True),  # PHP, Jackson
     ("[<>&\u2028\u2029]", False), ("[<>&'=\u2028\u2029]", False),  # Go and Rails; Gson
-    (f"{_OTHERS}|[<>&'+`]", True), ("[<>&']", False),  # System.Text.Json, Newtonsoft
+    (f"{_NOT_ASCII}|[<>&'+`]", True), ("[<>&']", False),  # System.Text.Json, Newtonsoft
 )  # fmt: skip
 
 
@@ -49,13 +49,13 @@ def value_of(text: bytes) -> Any:
 
 
 def written(value: object, layout: Layout = _TIGHT, *, is_ascii: bool = False, is_sorted: bool = False) -> bytes:
-    """Return a value as JSON, with escapes for all letters beyond ASCII or for none."""
+    """Return a value as JSON. With `is_ascii`, all other characters are escaped."""
     text = json.dumps(value, ensure_ascii=is_ascii, indent=layout[0], separators=layout[1:], sort_keys=is_sorted)
     return text.replace('"' + _BEGIN, "").replace(_END + '"', "").encode("utf-8", "replace")
 
 
 def _escaped(text: bytes, signs: str, is_upper: bool) -> bytes:
-    """Return a JSON text with escapes for these signs."""
+    """Return a JSON text with escapes for the characters that match `signs`."""
 
     def spelt(found: re.Match[str]) -> str:
         units = found[0].encode("utf-16-be").hex()
@@ -65,7 +65,7 @@ def _escaped(text: bytes, signs: str, is_upper: bool) -> bytes:
 
 
 def encodings(value: object, *, is_sorted: bool = False) -> Iterator[bytes]:
-    """Yield a value in every layout, as each encoder escapes it; the likeliest first."""
+    """Yield a value in every layout and with the escapes of each encoder, the likeliest first."""
     likely = [
         written(value, layout, is_ascii=is_ascii, is_sorted=is_sorted)
         for layout in _LAYOUTS
@@ -77,7 +77,7 @@ def encodings(value: object, *, is_sorted: bool = False) -> Iterator[bytes]:
 
 
 def as_sent(members: Members, body: bytes) -> Callable[[Members], Iterator[bytes]]:
-    """Return how a client that sent these members as `body` writes others: as it did, tight, and as Python does."""
+    """Return a function that writes members as the sender of `body` wrote these, tight, and as Python does."""
     is_ascii = body.isascii()
     own = (layout for layout in _LAYOUTS if written(members, layout, is_ascii=is_ascii) == body)
     layouts = dict.fromkeys((next(own, _TIGHT), _TIGHT, _PYTHON))
@@ -85,26 +85,26 @@ def as_sent(members: Members, body: bytes) -> Callable[[Members], Iterator[bytes
 
 
 def reordered(members: Members, _: Fields) -> Changes:
-    """Yield an object with its members in the opposite order, then in each."""
+    """Yield an object with its members reversed, then in every order."""
     for items in chain([list(members.items())[::-1]], permutations(members.items())):
         yield dict(items), ""
 
 
 def without_absent(members: Members, _: Fields) -> Changes:
-    """Yield an object without the members that have no value: the nulls, those and empty ones, all that count as
-    false."""
+    """Yield an object without members that have no value: null only, null and empty values, all values that count
+    as false."""
     for absent in (_ABSENT[:1], _ABSENT[:2], (b"null", b"{}", b"[]"), _ABSENT):
         yield {name: value for name, value in members.items() if written(value) not in absent}, ""
 
 
 def without_some(members: Members, _: Fields) -> Changes:
-    """Yield an object without one of its members, or two."""
+    """Yield an object without one or two of its members."""
     for left_out in chain(combinations(members, 1), combinations(members, 2)):
         yield {name: members[name] for name in members if name not in left_out}, " and ".join(left_out)
 
 
 def with_absent(members: Members, fields: Fields) -> Changes:
-    """Yield an object with more members that have no value, at each place: one, or several side by side."""
+    """Yield an object with up to three adjacent members added that have no value, at each place."""
     names, items = sorted(fields - members.keys()), list(members.items())
     for count, absent in ((1, _ABSENT), (2, _ABSENT[:3]), (3, _ABSENT[:3])):
         for values, added in product(product(map(value_of, absent), repeat=count), permutations(names, count)):
@@ -113,11 +113,11 @@ def with_absent(members: Members, fields: Fields) -> Changes:
 
 
 def revalued(members: Members, _: Fields) -> Changes:
-    """Yield an object whose values are written otherwise: all of a kind, then each alone."""
+    """Yield an object with rewritten values: for each rewrite all values that it fits, then each alone."""
     texts = {name: written(value).decode() for name, value in members.items()}
-    for pattern, made in _REWRITES:
+    for pattern, replacement in _REWRITES:
         fitting = {name: text for name, text in texts.items() if re.fullmatch(pattern, text)}
-        changed = {name: new for name, text in fitting.items() if (new := re.sub(pattern, made, text)) != text}
+        changed = {name: new for name, text in fitting.items() if (new := re.sub(pattern, replacement, text)) != text}
         for names in ([*changed], *([name] for name in changed)) if changed else ():
             shown = one_line(shortened(changed[names[0]], 40))
             yield members | {name: value_of(changed[name].encode()) for name in names}, shown
@@ -137,7 +137,7 @@ _REWRITES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
 
 
 def renamed(members: Members, _: Fields) -> Changes:
-    """Yield an object whose members have the names of another convention."""
+    """Yield an object with its members' names in another convention."""
     for shown, convention in _CONVENTIONS.items():
         yield {convention(name): value for name, value in members.items()}, shown
 
@@ -150,7 +150,7 @@ _CONVENTIONS: dict[str, Callable[[str], str]] = {
 
 
 def printed(value: Any) -> Iterator[tuple[bytes, str]]:
-    """Yield a value as languages print it."""
+    """Yield a value as programming languages print it."""
     texts = {"[object Object]": "[object Object]", "the word Array": "Array", "the name of its type": "System.Byte[]"}
     if isinstance(value, dict):
         shown = {name: "null" if each is None else each for name, each in value.items()}
@@ -167,18 +167,18 @@ def printed(value: Any) -> Iterator[tuple[bytes, str]]:
 
 
 def forms(value: Any) -> Iterator[bytes]:
-    """Yield a JSON object as the usual libraries write it as a form."""
-    for how in (quote_plus, quote) if isinstance(value, dict) else ():
-        yield urlencode(value, quote_via=how).encode()
+    """Yield a JSON object as the form that common libraries write."""
+    for encode in (quote_plus, quote) if isinstance(value, dict) else ():
+        yield urlencode(value, quote_via=encode).encode()
 
 
 def objects_of_form(body: bytes) -> Iterator[bytes]:
-    """Yield the flat objects that may have been sent as this form, in each spelling; what looks like a number or a
-    literal is one or a text."""
+    """Yield the flat objects that may have been sent as this form, in each encoding. A value that looks like
+    a number or a literal is tried as such and as a string."""
     sent = dict(parse_qsl(body.decode(), keep_blank_values=True))
     read = (
         (value_of(value.lower().encode()), value) if _LITERAL.fullmatch(value) else (value,) for value in sent.values()
     )
-    for values in product(*read):  # billions, if there are many numbers
+    for values in product(*read):  # lazily: many numbers have billions of combinations
         members = dict(zip(sent, values, strict=True))
         yield from chain(encodings(members), encodings(members, is_sorted=True))

@@ -1,4 +1,4 @@
-"""Mistakes in the query of SPEC 5.1: its parameters, lists, flags and absent values, its order, spelling and text."""
+"""Mistakes in the query of SPEC 5.1: its parameters, lists, flags, absent values, order, spelling and text."""
 
 import json
 import re
@@ -24,7 +24,7 @@ Pairs = list[tuple[str, str]]
 
 
 def _parts_of(r: Facts) -> Parameters:
-    """Return the parameters, none when they are too long to be changed."""
+    """Return the parameters; none if the query is too long to be changed."""
     return r.query.split(b"&") if 0 < len(r.query) <= r.text_bytes_max else []
 
 
@@ -78,16 +78,16 @@ _REWRITES: tuple[tuple[str, Any], ...] = (
 
 
 def _values(r: Facts) -> Shown:
-    """Yield the query with all values of a kind written otherwise, and the first of them."""
+    """Yield the query with all values that a rewrite fits rewritten, and the first of them."""
     parts = [part.decode("latin-1").partition("=") for part in _parts_of(r)]
-    for pattern, made in _REWRITES:
-        changed = [(begin, sign, re.sub(f"^(?:{pattern})$", made, value)) for begin, sign, value in parts]
+    for pattern, replacement in _REWRITES:
+        changed = [(begin, sign, re.sub(f"^(?:{pattern})$", replacement, value)) for begin, sign, value in parts]
         if shown := next((new[2] for new, old in zip(changed, parts, strict=True) if new != old), ""):
             yield ["".join(new).encode("latin-1") for new in changed], _quoted(shown)
 
 
 def _without(r: Facts, parts: Parameters) -> Shown:
-    """Yield the query without one of these parameters, or up to three."""
+    """Yield the query without one, two or three of these parameters."""
     for count in range(1, 4):
         for left_out in combinations(parts[:PARTS_MAX], count):
             names = (key_of(part).decode("ascii", "backslashreplace") for part in left_out)
@@ -103,7 +103,7 @@ def _more(r: Facts) -> Shown:
 
 
 def _as_object(r: Facts) -> Shown:
-    """Yield the parameters as an object, with numbers as texts and as numbers."""
+    """Yield the parameters as an object, with numbers as strings and as numbers."""
     texts = {name: value for part, (name, value) in zip(_parts_of(r), _pairs(r), strict=True) if b"=" in part}
     typed = {name: int(value) if _INTEGER.fullmatch(value) else value for name, value in texts.items()}
     for members in (texts, typed) if texts else ():
@@ -115,7 +115,7 @@ def _as_object(r: Facts) -> Shown:
 
 
 def _elsewhere(r: Facts) -> Shown:
-    """Yield the parameters signed in another part than they are sent in, or in two."""
+    """Yield strings that have the parameters in another part than they were sent in, or in two parts."""
     jsons = (text for text, shown in _as_object(r) if shown == "JSON")
     for hashed in map(body_hash, (r.query, b"&".join(by_key(_parts_of(r))), *jsons)):
         yield lambda parts, hashed=hashed: (b"v1", *parts[:3], b"", hashed), "the body, and sent as the query"
@@ -150,7 +150,7 @@ def _after(r: Facts, befores: Iterable[bytes]) -> Iterator[Any]:
 
 
 def _spelt(spell: Callable[..., Any]) -> Callable[[bytes], bytes]:
-    """Return a function that decodes the name and the value of a parameter and writes them again."""
+    """Return a function that decodes the name and the value of a parameter and encodes them by `spell`."""
 
     def change(part: bytes) -> bytes:
         texts = (spell(unquote_to_bytes(text)) for text in part.replace(b"+", b" ").split(b"=", 1))
@@ -159,7 +159,7 @@ def _spelt(spell: Callable[..., Any]) -> Callable[[bytes], bytes]:
     return change
 
 
-# How clients encode a query: the function, and what it leaves as it is beside letters, digits and -._~
+# How clients encode a query: the function, and the characters that it leaves besides letters, digits and -._~
 _ENCODINGS = tuple(partial(encode, safe=safe) for encode, safe in (
     (quote, ""), (quote_plus, ""), (quote, "/"), (quote_plus, "*"), (quote, "!*'()"), (quote, ";,/?:@+$#!*'()"),
     (quote, ":/"), (quote, ","), (quote, ":"), (quote, "@"), (quote_plus, ":/"), (quote, "[]"), (quote_plus, ","),

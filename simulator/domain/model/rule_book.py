@@ -1,6 +1,6 @@
-"""The rule book of a section in a sandbox: finds the rule that a request meets, and counts matches.
+"""The rule book of a scenario's section in a sandbox: finds the rule for a request, and counts matches.
 
-A request meets the first rule whose `when` matches and whose `nth`, `every`, `times` and `chance` admit this match. The
+A request gets the first rule whose `when` matches and whose `nth`, `every`, `times` and `chance` admit this match. The
 section's own rules are tried first, then the rule of a magic account, then fallbacks. A request may also select a rule
 by name.
 
@@ -23,14 +23,14 @@ NO_RULES: Mapping[str, Rule[Any]] = {}
 
 
 def magic_digits(account: object) -> str:
-    """Return the last three digits of a magic account; empty for an ordinary account."""
+    """Return the last three digits of a magic account, which follow 0000; empty for an ordinary account."""
     return account[-3:] if isinstance(account, str) and account[-7:-3] == "0000" else ""
 
 
 class Choice(msgspec.Struct, Generic[Then], frozen=True, gc=False):
-    """The result of a search in a book. `matched` has the ids of the rules whose `when` matched, `values` the request's
-    value for each matched rule that counts per value. With `needs_body`, the search must be repeated with the body.
-    `is_selected` means that the request named the rule, so no rule was evaluated."""
+    """The result of a search in a book. `matched` has the ids of the rules whose `when` matched; `values` has the id
+    and the request's value for each of them that counts per value. With `needs_body`, the search must be repeated with
+    the body. `is_selected` means that the request named the rule, so no rule was evaluated."""
 
     rule: Rule[Then] | None
     matched: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Choice(msgspec.Struct, Generic[Then], frozen=True, gc=False):
 
 class RuleBook(Generic[Then]):
     """The rules of a section in a sandbox, in evaluation order, fallbacks last, with their counts. `magic` has the
-    rules of magic accounts, by their last three digits. Refids with the same `spelling` are one value."""
+    rules of magic accounts, by their last three digits. Refids are counted in their normalized `spelling`."""
 
     def __init__(
         self,
@@ -63,14 +63,14 @@ class RuleBook(Generic[Then]):
         return ((rule, self.counts[rule.id]) for rule in self.rules)
 
     def restore(self, rules: Iterable[tuple[Rule[Then], RuleCount]], magic_chosen: Mapping[str, int]) -> None:
-        """Replace all rules and counts by `rules`, in evaluation order."""
+        """Replace all rules and counts; `rules` are in evaluation order."""
         pairs = list(rules)
         self.counts = {rule.id: count for rule, count in pairs}
         self.magic_chosen = Counter(magic_chosen)
         self._set_rules(rule for rule, _ in pairs)
 
     def put_first(self, rule: Rule[Then], count: RuleCount | None = None) -> None:
-        """Insert a rule before all others of its kind; `count` continues an earlier count."""
+        """Insert a rule before all others, a fallback before all fallbacks; `count` continues an earlier count."""
         self.counts[rule.id] = count or RuleCount()
         self._set_rules((rule, *self.rules))
 
@@ -84,7 +84,7 @@ class RuleBook(Generic[Then]):
     def _set_rules(self, rules: Iterable[Rule[Then]]) -> None:
         """Index the rules by name, and share the limit on values among those that count per value."""
         self.rules = sorted(rules, key=lambda rule: rule.fallback)
-        self._own_count = sum(not rule.fallback for rule in self.rules)
+        self._fallbacks_at = sum(not rule.fallback for rule in self.rules)
         sharing = sum(bool(rule.per) for rule in self.rules)
         self._values_max = min(VALUES_MAX, 2 * VALUES_MAX // max(1, sharing))
         # The first rule of each name and id.
@@ -96,7 +96,7 @@ class RuleBook(Generic[Then]):
         return self._by_label.get(name) or self._magic_by_id.get(name)
 
     def names(self) -> Iterator[str]:
-        """Yield the names of all rules."""
+        """Yield the names of the rules that have one, and of the magic rules."""
         yield from (rule.name for rule in self.rules if rule.name)
         yield from self._magic_by_id
 
@@ -105,7 +105,7 @@ class RuleBook(Generic[Then]):
         return magic_digits(account) in self._magic
 
     def choose(self, gather: Callable[[], Fields], selected: str = "", account: object = None) -> Rule[Then] | None:
-        """Return the rule named `selected`, else the first rule that the request meets, and count it. A selected rule
+        """Return the rule named `selected`, else the first rule that admits the request, and count it. A selected rule
         applies regardless of its counts, and `nth`, `every`, `times` and `chance` do not count the request.
 
         `gather` builds the facts of the request lazily, only when a rule needs them.
@@ -144,10 +144,11 @@ class RuleBook(Generic[Then]):
         matched: list[str] = []
         values: list[tuple[str, str]] = []
         chosen: Rule[Then] | None = None
-        rules = self.rules if magic is None else [*self.rules[: self._own_count], magic, *self.rules[self._own_count :]]
+        at = self._fallbacks_at
+        rules = self.rules if magic is None else [*self.rules[:at], magic, *self.rules[at:]]
         for rule in rules:
             if rule.id in matched_before or (chosen is not None and not rule.counts_matches):
-                continue
+                continue  # a rule after the chosen one is only evaluated to be counted
             if before_body and rule.when_of_head is not None:
                 if chosen is None and rule.when_of_head(facts):
                     return Choice(rule=None, matched=tuple(matched), values=tuple(values), needs_body=True)
@@ -225,7 +226,7 @@ class RuleBook(Generic[Then]):
         return found
 
     def times_chosen(self, rule: Rule[Then]) -> int:
-        """Return how often a rule was chosen so far; magic rules are not counted."""
+        """Return how often a rule was chosen so far; 0 for a magic rule, which `magic_chosen` counts."""
         count = self.counts.get(rule.id)
         return count.chosen if count else 0
 

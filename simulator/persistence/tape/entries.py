@@ -1,6 +1,6 @@
-"""The entries of a tape: the inputs of a sandbox, each with its time; and a list that packs all but the latest.
+"""The entries of a tape: the inputs of a sandbox, each with its time; and `EntryList`, which packs older ones.
 
-A request is on the tape as the journal's own record, which has the request and the answer. An ordinary request is
+A request is on the tape as its record in the journal, with the request and the answer. An ordinary request is
 answered within a single turn of the event loop, so its record is its only entry; the classes below are for longer
 requests and for all other changes of a sandbox. `now` is the sandbox's time, `wall` the wall clock's.
 """
@@ -37,8 +37,8 @@ class Recorded(msgspec.Struct, gc=False, kw_only=True):
 
 
 class Resumption(StrEnum):
-    """The reason why a waiting request resumed: its delay was over, its hold was released or its body was complete; its
-    body was too large; the client had left; its hold lasted too long; or too many were held."""
+    """The reason why a waiting request resumed: its delay was over, its hold was released or its body was complete
+    (`READY`); its body was too large; the client had left; its hold lasted too long; or too many were held."""
 
     READY = "ready"
     TOO_LARGE = "too_large"
@@ -48,13 +48,13 @@ class Resumption(StrEnum):
 
 
 class RequestBegan(msgspec.Struct, frozen=True, gc=False):
-    """A request began that has to wait, for a delay or for the rest of its body."""
+    """A request began, and waits for a delay or for the rest of its body."""
 
     exchange: Recorded
 
 
 class RequestResumed(msgspec.Struct, frozen=True, gc=False):
-    """A request resumed at this time, until its answer or its next wait."""
+    """A request resumed at `now`; it runs until its answer or its next wait."""
 
     exchange: Recorded
     now: datetime
@@ -63,8 +63,8 @@ class RequestResumed(msgspec.Struct, frozen=True, gc=False):
 
 
 class RequestShown(msgspec.Struct, frozen=True, gc=False):
-    """A request was added to the journal that was handled elsewhere: it named another sandbox's credentials, or it
-    began before a reset. It changed nothing else."""
+    """The journal got a request that this tape cannot replay: another sandbox, whose credentials it had, executed
+    it, or it began before a reset. Nothing else changed here."""
 
     exchange: Recorded
 
@@ -86,7 +86,7 @@ class CommandApplied(Line, frozen=True, gc=False, tag="command"):
 
 
 class AttemptSent(msgspec.Struct, frozen=True, gc=False):
-    """An attempt of a callback or webhook was sent, as this request; to an inbox it was delivered in the same turn."""
+    """An attempt of a callback or webhook was sent, as this request. An inbox has received it in the same turn."""
 
     now: datetime
     wall: datetime
@@ -155,12 +155,12 @@ RUN: Final = 256
 """The number of entries that are packed together."""
 
 Run = tuple[bytes, tuple[Any, ...]]
-"""Packed entries: a row of each in MessagePack, with its times and small members, and the objects of all, which the
-journal or the state has anyway. An entry whose row is None is itself an object."""
+"""Packed entries: a row for each, with its times and small members, in MessagePack; and the objects of all rows, which
+the journal or the state holds anyway. An entry that cannot be packed is an object, and its row is None."""
 
 
 class EntryList:
-    """Entries in order. Add to `latest`, and `pack` when it has `RUN` entries. Copies share what is packed."""
+    """Entries in order. Add to `latest`, and `pack` when it has `RUN` entries. Copies share packed runs."""
 
     def __init__(self, entries: Iterable[Entry] = (), runs: Iterable[Run] = ()) -> None:
         self.latest = list(entries)
@@ -196,7 +196,7 @@ def _packed(entries: Iterable[Entry]) -> Run:
 
 
 def _parts(entry: Any) -> tuple[tuple[Any, ...] | None, tuple[Any, ...]]:
-    """Return the row of an entry, and its objects. The time zone of a row is UTC, since MessagePack keeps no other."""
+    """Return the row of an entry, and its objects. Only times in UTC are packed: MessagePack keeps no other zone."""
     kind, now = type(entry), getattr(entry, "now", None)
     if kind is RequestBegan:
         return (), (entry.exchange,)

@@ -140,7 +140,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         "magic_chosen rules counts",
         {
             "_seed": BEGINNING, "_spelling": SCENARIO, "_values_max": DERIVED,
-            "_magic": SCENARIO, "_magic_by_id": SCENARIO, "_own_count": DERIVED,
+            "_magic": SCENARIO, "_magic_by_id": SCENARIO, "_fallbacks_at": DERIVED,
             "_by_label": DERIVED, "_only_rule": DERIVED,
             "__orig_class__": "of typing",
         },
