@@ -112,24 +112,28 @@ class EventLog:
         """Join the logs of a server, which renumbers the earlier events of this log."""
         self.hub, self.began = hub, hub.latest
         entries, self.count = self.entries(), self.count - self.held
-        self._clear()
-        for item, wall in entries:
-            self._add(item, wall)
+        self._add_all(entries)
 
     def note(self, *items: Item) -> None:
         """Add events, evicting the oldest as needed. Events of a deleted sandbox are dropped."""
         if self.is_ended:
             return
-        wall = self.clock.latest
+        hub, wall = self.hub, self.clock.latest
         for item in items:
-            self._add(item, wall)
-        if self.hub.readers and items:
-            self.hub.touch(self)
+            hub.latest = serial = hub.latest + 1
+            self.count = number = self.count + 1
+            self._entries.append(NumberedEvent(serial, number, self.sandbox, item, wall))
+        if hub.readers and items:
+            hub.touch(self)
 
-    def _add(self, item: Item, wall: datetime) -> None:
-        self.hub.latest += 1
-        self.count += 1
-        self._entries.append(NumberedEvent(self.hub.latest, self.count, self.sandbox, item, wall))
+    def _add_all(self, events: Sequence[tuple[Item, datetime]]) -> None:
+        """Replace all events with these, which get the next numbers."""
+        self._clear()
+        for number, (item, wall) in enumerate(events, 1):
+            event = NumberedEvent(self.hub.latest + number, self.count + number, self.sandbox, item, wall)
+            self._entries.append(event)
+        self.hub.latest += len(events)
+        self.count += len(events)
 
     def entries(self) -> list[tuple[Item, datetime]]:
         """Return the events with their wall times, oldest first."""
@@ -137,10 +141,8 @@ class EventLog:
 
     def restore(self, events: Sequence[tuple[Item, datetime]], total: int) -> None:
         """Replace all events with these, the latest of `total` events of a server that has only this sandbox."""
-        self._clear()
         self.count = self.hub.latest = total - len(events)
-        for item, wall in events:
-            self._add(item, wall)
+        self._add_all(events)
 
     def after(self, serial: int, count_max: int) -> list[NumberedEvent]:
         """Return the first events after a serial number."""
