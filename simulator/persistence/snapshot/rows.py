@@ -10,6 +10,8 @@ from functools import lru_cache
 from operator import attrgetter, itemgetter
 from typing import Any, Final
 
+import msgspec
+
 from simulator.domain.agenda import AgendaItem, CaseDue, Due, StepDue
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
@@ -159,7 +161,9 @@ DueRow = tuple[int, datetime, str, str | int, bool]
 the scenario; and whether a case is refunded."""
 
 # A payment is written as its number, a result as its place there, the webhook of a delivery as its key.
-CALLBACKS: Final = Rows(Callback, transaction=int, result=int)
+CALLBACKS: Final = Rows(Callback, transaction=int, result=int | tuple[int, Decimal])
+"""Callbacks; `result` is the place among the results of the payment, with the balance if that is the balance at the
+sending."""
 CASES: Final = Rows(Case, transaction=int)
 DELIVERIES: Final = Rows(Delivery, event=tuple[str, str, datetime, Typed, int], webhook=str)
 CHANGES: Final = Rows(CatalogEntry, resource=Typed)
@@ -209,8 +213,10 @@ def _jobs_without_log(live: LiveSandbox) -> list[Any]:
 
 def callback_row(one: Callback) -> Any:
     """Return the row of a callback."""
-    payment = one.transaction
-    return CALLBACKS.row(one, payment.number, payment.results.index(one.result))
+    payment, result = one.transaction, one.result
+    place = [each.status for each in payment.results].index(result.status)  # a payment has a status once
+    is_same = payment.results[place].balance == result.balance
+    return CALLBACKS.row(one, payment.number, place if is_same else (place, result.balance))
 
 
 def due_rows(state: State) -> Iterator[DueRow]:
@@ -237,7 +243,11 @@ class JobReader(dict[str, Any]):
     def callback(self, row: Any) -> Callback:
         """Return the callback of a row."""
         payment = self._state.transactions.by_number[row.transaction]
-        found: Callback = CALLBACKS.record(row, transaction=payment, result=payment.results[row.result])
+        place, *balances = row.result if isinstance(row.result, tuple) else (row.result,)
+        result = payment.results[place]
+        for balance in balances:
+            result = msgspec.structs.replace(result, balance=balance)
+        found: Callback = CALLBACKS.record(row, transaction=payment, result=result)
         found.url, found.method = same_text(found.url), same_text(found.method)
         self[row.id] = found
         return found

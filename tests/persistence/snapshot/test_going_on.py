@@ -114,6 +114,17 @@ def made(answer: Response) -> None:
     assert answer.status in (200, 201, 204), answer
 
 
+def test_callbacks_keep_the_balance_at_their_sending() -> None:
+    with running(FIRST | {"assume": {"callback-balance": "at_sending"}}) as client:
+        set_callback(client)
+        for refid in ("first", "second"):
+            client.pay(refid)
+        client.advance()
+        callbacks = client.live.core.state.callbacks
+        assert any(one.result not in one.transaction.results for one in callbacks)
+        cut(client)
+
+
 @pytest.mark.slow
 def test_a_loaded_scenario_keeps_older_state() -> None:
     """Rules that were added stay, and timelines, receipts and products of the first one are in what it began."""
