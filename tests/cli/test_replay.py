@@ -263,6 +263,7 @@ def test_invalid_content_after_a_whole_tape_is_refused_when_all_tapes_are_select
     ("content", "said"),
     [
         (b"hello\n", "line 1 is not the beginning of a tape, which is written by `exec --tape`"),
+        (b"hello", "line 1 is not the beginning of a tape, which is written by `exec --tape`"),
         (
             b'{"tape":2}\n',
             "line 1: the tape has version 2, and this reseller-sim reads up to 1; replay it with a newer one",

@@ -32,6 +32,7 @@ _WITHOUT_DOCUMENT: Final = re.compile(
     rb'|command","now":"[^"]*","command":\{"command":"(?:PassTime|RecordTime|EndAttempt))"'
 )
 _MAGIC: Final = b"\x1f\x8b"
+_STARTS: Final = b'{"tape":', b'{"entry":', b'{"end":'  # of all lines of a tape
 PIECE_BYTES: Final = 64 * 1024
 _UNPACKED_BYTES: Final = 1024 * 1024
 
@@ -87,8 +88,19 @@ def read_tapes(source: Iterable[bytes], bytes_max: int = TAPES_BYTES_MAX) -> Ite
     """Yield the tapes in these lines, in order, with at most `bytes_max` of memory. Raises `BadTape` for a line that
     begins no tape, and `CutShort` for an incomplete first line. A tape that ends at an invalid line, or at a premature
     end of the source, has no end. The source may raise both errors where it is damaged or ends."""
-    reader = _Reader(enumerate(source, 1), bytes_max)
-    while (tape := reader.next_tape()) is not None:
+    numbered = enumerate(source, 1)
+    reader = _Reader(numbered, bytes_max)
+    for first in numbered:
+        tape = ReadTape(reader.head(*first))
+        try:
+            reader.read_entries(tape)
+        except CutShort:
+            tape.is_cut = True
+            tape.damage = f"the file ends too early, after entry {len(tape.entries)} of {tape.head.entries}"
+        except TooLargeFile:
+            raise
+        except BadTape as bad:
+            tape.damage = str(bad)
         yield tape
         if tape.damage:
             return
@@ -103,29 +115,11 @@ class _Reader:
         self._scenario: Mapping[str, Any] = {}
         self._bytes = 0
 
-    def next_tape(self) -> ReadTape | None:
-        """Return the tape that begins here, None at the end of the file."""
-        first = next(self._numbered, None)
-        if first is None:
-            return None
-        tape = ReadTape(self._head(*first))
-        try:
-            self._read_entries(tape)
-        except CutShort:
-            tape.is_cut = True
-        except TooLargeFile:
-            raise
-        except BadTape as bad:
-            tape.damage = str(bad)
-        if tape.is_cut:
-            tape.damage = f"the file ends too early, after entry {len(tape.entries)} of {tape.head.entries}"
-        return tape
-
-    def _read_entries(self, tape: ReadTape) -> None:
+    def read_entries(self, tape: ReadTape) -> None:
         """Add entries to a tape up to its end. Raises `BadTape`."""
         began: Began = {}
         for place, (number, line) in enumerate(self._numbered, 1):
-            if line.startswith(b'{"end"'):
+            if line.startswith(_STARTS[-1]):
                 end = _decoded(_END, number, line)
                 if end.end != len(tape.entries):
                     text = f"says that there are {end.end} entries before it, and {len(tape.entries)} are there"
@@ -139,9 +133,9 @@ class _Reader:
             entry = entry_from(place, line, began, number)
             if not isinstance(entry, Answered):
                 tape.entries.append(entry)
-        tape.is_cut = True
+        raise CutShort
 
-    def _head(self, number: int, line: bytes) -> Head:
+    def head(self, number: int, line: bytes) -> Head:
         """Raises `BadTape`."""
         self._count(number, LIFE_BYTES + len(line) * DOCUMENT_FACTOR)
         head = head_from(line, number)
@@ -210,7 +204,8 @@ def lines_of(source: IO[bytes], bytes_max: int = TAPES_BYTES_MAX) -> Iterator[by
         try:
             msgspec.json.decode(last)
         except _DAMAGES:
-            raise CutShort from None
+            if any(start.startswith(last[: len(start)]) for start in _STARTS):
+                raise CutShort from None
         yield last + b"\n"
 
 
