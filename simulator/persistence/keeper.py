@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from itertools import count
 from time import time_ns
-from typing import Final
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -23,7 +23,7 @@ from simulator.persistence.gate import Gate, Storage
 from simulator.persistence.replay.codec import ANSWERED, BadTape, Numbers, answered_line, entry_line, written_line
 from simulator.persistence.replay.rebuilding import EPOCH
 from simulator.persistence.replay.tape_writer import entry_lines, head_of
-from simulator.persistence.tape.entries import Entry, Recorded, RequestBegan
+from simulator.persistence.tape.entries import Entry, RequestBegan
 from simulator.persistence.tape.tape import Tape
 from simulator.persistence.writer import EntryData, Life, Writer
 from simulator.runtime.background import in_background
@@ -156,7 +156,7 @@ class Recorder:
         self._gate = gate
         self._live = live
         self._began: Numbers = {}
-        self._waiting: dict[int, Recorded] = {}  # a reference, so that no other record reuses the id
+        self._waiting: dict[int, Any] = {}  # a reference, so that no other record reuses the id
 
     def add(self, entry: Entry) -> None:
         """Write an entry. Raises `StoreError`."""
@@ -174,12 +174,11 @@ class Recorder:
         for one in entries:
             self.add(one)
 
-    def answered(self, recorded: Recorded) -> None:
+    def answered(self, recorded: Any) -> None:
         """Write the answer to a request that waited. Raises `StoreError`."""
         place = self._began.pop(id(recorded), None)
         self._waiting.pop(id(recorded), None)
         if place is not None:
-            assert isinstance(recorded, Exchange), "the journal records requests so"
             with self._gate.whole():
                 self._append(answered_line(recorded, place))
 

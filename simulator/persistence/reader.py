@@ -7,7 +7,7 @@ statements are valid in SQLite and in PostgreSQL.
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from simulator.persistence.database import reading_connection
 from simulator.persistence.errors import RESTORE, Damaged, NoSandbox, StoreError, reading_errors
@@ -29,14 +29,6 @@ SELECT id & {LAST_ENTRY}, bytes_up_to FROM entries WHERE id BETWEEN ? AND ? ORDE
 _NEXT_ENTRY: Final = """
 SELECT id FROM entries WHERE id BETWEEN ? AND ? AND substr(data, 1, ?) <> ? ORDER BY id LIMIT 1 OFFSET ?
 """
-
-
-class StoredEntry(NamedTuple):
-    """The `n`th entry of a life, counted from 1, with its original time in microseconds."""
-
-    n: int
-    at_us: int
-    data: bytes
 
 
 class Reader:
@@ -76,8 +68,9 @@ class Reader:
             raise NoSandbox(f"the sandbox {sandbox!r} was reset")
         return lives[0]
 
-    def entries(self, sandbox: str, n: int = 1, life: int | None = None) -> Iterator[StoredEntry]:
-        """Yield the entries from the `n`th on, which must be after the floor. Raises `NoSandbox` or `Damaged`."""
+    def entries(self, sandbox: str, n: int = 1, life: int | None = None) -> Iterator[tuple[int, int, bytes]]:
+        """Yield number, time in microseconds and data of the entries from the `n`th on, which must be after the floor.
+        Raises `NoSandbox` or `Damaged`."""
         found = self.life(sandbox, life)
         if n <= found.floor:
             raise NoSandbox(f"the entries of sandbox {sandbox!r} up to {found.floor} are not kept any more")
@@ -87,7 +80,7 @@ class Reader:
                     raise self._gap(sandbox, found.key, n)
                 if crc != checksum(number, at_us, bytes_up_to, data):
                     raise self._damaged(f"entry {n} of sandbox {sandbox!r}")
-                yield StoredEntry(n, at_us, data)
+                yield n, at_us, data
                 n += 1
 
     def place(self, sandbox: str, count: int, apart: bytes, life: int | None = None) -> tuple[int, int]:

@@ -116,7 +116,7 @@ def _lines(reader: Reader, life: Life, line: int) -> Iterator[tuple[int, datetim
     before the previous one is yielded, so that a request that resumes knows its answer."""
     began: Began = {}
     stored = reader.entries(life.sandbox, line, life.key)
-    lines = ((row.n, EPOCH + timedelta(microseconds=row.at_us), entry_from(row.n, row.data, began)) for row in stored)
+    lines = ((n, EPOCH + timedelta(microseconds=at_us), entry_from(n, data, began)) for n, at_us, data in stored)
     yield from (found for found, _ in pairwise(chain(lines, (None,))) if found is not None)
 
 

@@ -20,8 +20,8 @@ from simulator.persistence.replay.rebuilding import Moment, Surroundings
 from simulator.persistence.replay.tape_reader import ReadTape
 from simulator.persistence.replay.tape_writer import beginning_of
 from simulator.persistence.snapshot.cache import SnapshotCache
-from simulator.persistence.snapshot.capture import take
-from simulator.persistence.snapshot.document import NotNow
+from simulator.persistence.snapshot.capture import parts_of
+from simulator.persistence.snapshot.document import NotNow, snapshot_of
 from simulator.persistence.snapshot.restore import restored
 from simulator.persistence.tape.entries import Entry
 from simulator.runtime.background import in_background
@@ -119,11 +119,7 @@ class Rewinder:
         moment = _moment_of_tape(tape, asked)
         async with self._rebuilding:
             player = await self._begun(tape, moment, sandboxes, id_)
-        marks = [
-            Mark(mark.mark, mark.n, rebuilding.time_behind(tape.entries[: mark.n], tape.head.started), mark.state)
-            for mark in (() if tape.end is None else tape.end.marks)
-            if mark.n <= moment.n
-        ]
+        marks = [mark for mark in _marks_of(tape).values() if mark.n <= moment.n]
         return await self._added(player, moment, marks, sandboxes, f"the tape of {tape.head.sandbox}")
 
     async def _added(
@@ -203,7 +199,8 @@ class Rewinder:
             await in_background(_play, player, entries[start : start + PLAYED_AT_ONCE])
             if is_alike and player.place % PLAYED_AT_ONCE == 0:
                 with suppress(NotNow):
-                    self.snapshots.add(live, present, await in_background(take, player.live, player.place))
+                    parts = await in_background(list, parts_of(player.live, player.place))
+                    self.snapshots.add(live, present, snapshot_of(parts))
         refuse_lost(live, life)
         return player
 
@@ -262,15 +259,23 @@ def _moment_of_tape(tape: ReadTape, asked: Asked) -> Moment:
     """Return the requested moment of a tape. Raises `Unacceptable`."""
     until = asked.n if asked.to is None else asked.to
     if asked.mark is not None:
-        places = {} if tape.end is None else {mark.mark: mark.n for mark in tape.end.marks}
-        if asked.mark not in places:
-            text = f"the tape has no mark {asked.mark!r}; it has {', '.join(places) or 'none'}"
+        marks = _marks_of(tape)
+        if asked.mark not in marks:
+            text = f"the tape has no mark {asked.mark!r}; it has {', '.join(marks) or 'none'}"
             raise Unacceptable("unknown_moment", text, "mark")
-        n = places[asked.mark]
-        return Moment(n, rebuilding.time_behind(tape.entries[:n], tape.head.started), asked.mark)
+        mark = marks[asked.mark]
+        return Moment(mark.n, mark.at, mark.name)
     if until is not None:
         return rebuilding.moment_until(tape, until)
     return Moment(len(tape.entries), rebuilding.last_time(tape), f"entry {len(tape.entries)}")
+
+
+def _marks_of(tape: ReadTape) -> dict[str, Mark]:
+    found = {}
+    for mark in () if tape.end is None else tape.end.marks:
+        at = rebuilding.time_behind(tape.entries[: mark.n], tape.head.started)
+        found[mark.mark] = Mark(mark.mark, mark.n, at, mark.state)
+    return found
 
 
 def _refuse_full(live: LiveSandbox) -> None:

@@ -31,9 +31,6 @@ RESTED_ENTRIES: Final = 1_000
 """The number of new entries that make a snapshot worthwhile in a pause."""
 
 LOOK_S: Final = 0.25
-SHARE: Final = 1
-"""The pause after a snapshot, as a multiple of its duration."""
-
 END_S: Final = 5.0
 """The time limit for snapshots at the end of a server."""
 
@@ -112,5 +109,5 @@ class SnapshotSchedule:
             report(error, "a snapshot")
             return False
         finally:
-            self._not_before_s = monotonic() + SHARE * (monotonic() - began_s)
+            self._not_before_s = monotonic() + (monotonic() - began_s)  # a pause as long as the snapshot took
         return writer.complete()  # not when the sandbox was rewound, reset or deleted meanwhile

@@ -21,7 +21,6 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
 from typing import Final, Literal, Self
 
 from simulator.persistence.database import Ownership, convert_format_1, create, format_of, make_folder
@@ -85,9 +84,7 @@ class Store:
             raise
 
     def request_commit(self, done: Done) -> None:
-        """Commit everything queued so far, and call `done` with the error, or None when it is durable: under `process`
-        before this returns, under `power` in another thread; in the order of the requests. After an error all later
-        requests fail with it."""
+        """See `Storage`. `done` is called before this returns under `process`, in another thread under `power`."""
         if self._is_closed or self._given_up is not None:
             done(self._given_up or WriteFailed("the store is closed"))
             return
@@ -98,7 +95,7 @@ class Store:
             self._commit_waiting()
 
     def give_up(self, error: StoreError) -> None:
-        """Drop the incomplete queue and all later writes. Committed data and earlier commit requests stay."""
+        """See `Storage`. Committed data and earlier commit requests stay."""
         self._given_up = error
 
     def commit(self) -> None:
@@ -219,9 +216,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -64,7 +64,7 @@ def test_a_compacted_folder_can_be_compacted_and_resumed(tmp_path: Path) -> None
         store.compact()
         assert append(store.writer, "shop", 0, b"next") == 21
         store.commit()
-        assert [entry.data for entry in store.reader.entries("shop", 21)] == [b"next"]
+        assert [data for *_, data in store.reader.entries("shop", 21)] == [b"next"]
 
 
 def test_a_folder_in_use_and_a_folder_that_is_no_store_are_not_compacted(tmp_path: Path) -> None:

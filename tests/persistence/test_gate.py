@@ -178,7 +178,7 @@ def test_a_real_store_has_what_was_written_when_the_gate_opens(tmp_path: Path) -
         store.writer.new_life("one", b"head")
         append(store.writer, "one", 0, b"entry")
         assert gate.is_open(lambda: None)
-        assert [one.data for one in store.reader.entries("one")] == [b"entry"]
+        assert [data for *_, data in store.reader.entries("one")] == [b"entry"]
 
 
 def test_an_entry_that_cannot_be_encoded_closes_the_gate_and_stays_off_the_disk(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_an_entry_that_cannot_be_encoded_closes_the_gate_and_stays_off_the_disk(
         assert [str(error) for error in failures] == [
             f"{store.place}: what happened cannot be kept (ValueError: no JSON)"
         ]
-        assert [one.data for one in store.reader.entries("one")] == [b"entry"]
+        assert [data for *_, data in store.reader.entries("one")] == [b"entry"]
 
 
 OUTGOING = OutgoingRequest("POST", "http://127.0.0.1:9/hook", (), b"{}")

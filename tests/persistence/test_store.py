@@ -107,7 +107,7 @@ def test_the_log_begins_again_however_fast_it_grows(tmp_path: Path, durability: 
             store.commit()
             sizes.append((tmp_path / LOG).stat().st_size)
         assert any(later <= earlier for earlier, later in pairwise(sizes))
-        assert [entry.n for entry in store.reader.entries("shop")] == list(range(1, len(sizes)))
+        assert [n for n, *_ in store.reader.entries("shop")] == list(range(1, len(sizes)))
 
 
 def test_queries_during_a_merge_of_the_log_are_answered_in_order(tmp_path: Path) -> None:

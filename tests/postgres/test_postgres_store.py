@@ -65,7 +65,7 @@ def test_what_is_committed_is_read_as_from_a_folder(one: Server) -> None:
     snapshot.put("wallets", b"as of now")
     assert snapshot.complete()
     assert one.commit() is None
-    assert [entry.n for entry in reader.entries("shop")] == list(range(1, 1_200))
+    assert [n for n, *_ in reader.entries("shop")] == list(range(1, 1_200))
     assert reader.marks("shop") == [("before", 3, b"note")]
     assert [dict(reader.parts(found)) for found in reader.life("shop").snapshots] == [{"wallets": b"as of now"}]
     (found,) = reader.lives("shop")

@@ -32,10 +32,10 @@ def play(player: Player, entries: Iterable[Entry]) -> Difference | None:
 def _play_next(player: Player, entry: Entry) -> Difference | None:
     """Play an entry, and report a time before the previous entry's. With small turns the times of entries may fall,
     since a waiting request keeps the time of its arrival."""
-    before = player.now
+    before = player.clock.now()
     found = player.play(entry)
-    if found is None and player.now < before and driver.ITEMS_PER_TURN_MAX == ITEMS_PER_TURN_MAX:
-        return Difference(player.place, "the time went back", before, player.now)
+    if found is None and player.clock.now() < before and driver.ITEMS_PER_TURN_MAX == ITEMS_PER_TURN_MAX:
+        return Difference(player.place, "the time went back", before, player.clock.now())
     return found
 
 

@@ -12,8 +12,8 @@ from simulator.persistence.replay.rebuilding import nowhere, player_for
 from simulator.persistence.replay.tape_reader import ReadTape
 from simulator.persistence.replay.tape_writer import beginning_of
 from simulator.persistence.snapshot.cache import SnapshotCache
-from simulator.persistence.snapshot.capture import take
-from simulator.persistence.snapshot.document import Snapshot
+from simulator.persistence.snapshot.capture import parts_of
+from simulator.persistence.snapshot.document import Snapshot, snapshot_of
 from simulator.persistence.snapshot.restore import restored
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.build import ScenarioCompiler
@@ -79,6 +79,11 @@ def differing(one: Snapshot, other: Snapshot) -> dict[str, tuple[bytes | None, b
     return {each: (a, b) for each in sorted(names) if (a := one.parts.get(each)) != (b := other.parts.get(each))}
 
 
+def take(live: LiveSandbox, n: int) -> Snapshot:
+    """Return a snapshot of a sandbox after the first `n` entries of its tape, taken at once."""
+    return snapshot_of(parts_of(live, n))
+
+
 def resumed(app: App, tape: ReadTape, snapshot: Snapshot) -> Player:
     """A player made of a snapshot of this tape."""
     head, compiler = tape.head, ScenarioCompiler()
@@ -95,7 +100,7 @@ def snapshots_at(app: App, tape: ReadTape, places: Iterable[int]) -> tuple[list[
     wanted = sorted({min(one, len(tape.entries)) for one in places})
     found: list[Snapshot] = []
     for place in range(len(tape.entries) + 1):
-        if wanted and place >= wanted[0] and not player.live.tape.is_awaited:
+        if wanted and place >= wanted[0] and not player.live.tape.awaited():
             wanted = [one for one in wanted if one > place]
             found.append(take(player.live, place))
         if place < len(tape.entries):
@@ -107,7 +112,7 @@ def snapshots_at(app: App, tape: ReadTape, places: Iterable[int]) -> tuple[list[
 
 def taken(player: Player) -> Snapshot | None:
     """Return a snapshot of a player, None if a request waits."""
-    return None if player.live.tape.is_awaited else take(player.live, player.place)
+    return None if player.live.tape.awaited() else take(player.live, player.place)
 
 
 def assert_goes_on(app: App, tape: ReadTape, places: Iterable[int]) -> int:

@@ -25,7 +25,7 @@ def held_of(store: Store, sandbox: str) -> dict[str, Any]:
     return {
         "head": found.head,
         "floor": found.floor,
-        "entries": [tuple(entry) for entry in reading.entries(sandbox, found.floor + 1)],
+        "entries": list(reading.entries(sandbox, found.floor + 1)),
         "marks": {name: n for name, n, _ in reading.marks(sandbox)},
         "snapshots": [(one.n, dict(reading.parts(one))) for one in found.snapshots],
     }

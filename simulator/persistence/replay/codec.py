@@ -104,7 +104,7 @@ ANSWERED: Final = b'{"entry":"answered"'
 """The beginning of lines that are not entries of their own."""
 
 
-class AttemptLine(Line, frozen=True, tag="attempt", kw_only=True):
+class AttemptLine(Line, frozen=True, tag="attempt"):
     """An attempt of a callback or webhook, with its request."""
 
     now: Time
@@ -117,7 +117,7 @@ class AttemptLine(Line, frozen=True, tag="attempt", kw_only=True):
     body: Spelled | None = None
 
 
-class MessageLine(Line, frozen=True, tag="inbox_message", kw_only=True):
+class MessageLine(Line, frozen=True, tag="inbox_message"):
     """An inbox received a request from outside."""
 
     now: Time
@@ -194,7 +194,7 @@ def entry_line(entry: Entry, numbers: Numbers, *, with_body: bool = False) -> by
     if to_line is None:
         return written_line(entry)
     line = to_line(entry, numbers)
-    if with_body and isinstance(entry, entries.RequestResumed) and isinstance(entry.exchange, Exchange):
+    if with_body and isinstance(entry, entries.RequestResumed):
         line = msgspec.structs.replace(line, body=_spelled(entry.exchange.body))
     return written_line(line)
 
@@ -222,16 +222,14 @@ def _without_surrogates(value: Any) -> Any:
 
 
 def _attempt_line(entry: entries.AttemptSent, _: Numbers) -> AttemptLine:
-    now, wall, job, attempt, sent = entry.now, entry.wall, entry.job, entry.attempt, entry.request
-    own: dict[str, Any] = {"method": sent.method, "url": sent.url, "headers": sent.headers}
-    body = None if sent.body is None else _spelled(sent.body)
-    return AttemptLine(now=now, wall=wall, job=job, attempt=attempt, body=body, **own)
+    sent, body = entry.request, entry.request.body
+    request = sent.method, sent.url, sent.headers, None if body is None else _spelled(body)
+    return AttemptLine(entry.now, entry.wall, entry.job, entry.attempt, *request)
 
 
 def _message_line(entry: entries.InboxReceived, _: Numbers) -> MessageLine:
-    own: dict[str, Any] = {name: getattr(entry, name) for name in ("now", "wall", "name", "method")}
     query, headers, body = entry.query.decode("latin-1"), _pairs(entry.headers), _spelled(entry.body)
-    return MessageLine(query=query, headers=headers, body=body, **own)
+    return MessageLine(entry.now, entry.wall, entry.name, entry.method, query, headers, body)
 
 
 def _request_line(exchange: Any, *, waits: bool = False, shown: bool = False) -> RequestLine:

@@ -47,8 +47,12 @@ def of_value(entry: int, what: str, recorded: Any, replayed: Any) -> Difference 
 
 def of_requests(entry: int, recorded: Exchange, replayed: Exchange) -> Difference | None:
     """Return the first difference between two records of a request, including its answer."""
-    what = f"request {recorded.n} ({recorded.method} {recorded.path})"
-    return _of_members(entry, what, _COMPARED, recorded, replayed)
+    return _of_members(entry, called(recorded), _COMPARED, recorded, replayed)
+
+
+def called(recorded: Exchange) -> str:
+    """Return what messages call a request."""
+    return f"request {recorded.n} ({recorded.method} {recorded.path})"
 
 
 def of_attempts(entry: int, sent: AttemptSent, replayed: OutgoingRequest) -> Difference | None:
@@ -103,6 +107,7 @@ RESULT_ROW: Final = attrgetter(
     *(f"texts.{name}" for name in ResultTexts.__struct_fields__),
 )  # fmt: skip
 """Returns the values of a result as one row."""
+_payment: Final = attrgetter("trxid", "refid", "account", "sender", "remarks", "created")
 LATEST: Final = 300
 """The number of latest payments, callbacks, deliveries and e-mails that the digest covers, and about the number of
 latest ledger entries of all wallets."""
@@ -114,6 +119,7 @@ def state_digest(live: LiveSandbox) -> str:
     inboxes = [[inbox.name, inbox.program.replies, inbox.replied] for inbox in live.inboxes if inbox.is_programmed]
     state = live.core.state
     entries = max(1, LATEST // max(1, len(state.resellers)))
+    payments = islice(reversed(state.transactions.values()), LATEST)
     callbacks = islice(reversed(state.callbacks), LATEST)
     deliveries = islice(reversed(state.deliveries), LATEST)
     content = {
@@ -134,18 +140,7 @@ def state_digest(live: LiveSandbox) -> str:
         "callbacks": state.callbacks_made,
         "in_flight": sorted(state.in_flight),
         "agenda": [len(state.agenda), str(state.agenda.next_due)],
-        "latest_payments": [
-            [
-                one.trxid,
-                one.refid,
-                one.account,
-                one.sender,
-                one.remarks,
-                one.created,
-                list(map(RESULT_ROW, one.results)),
-            ]
-            for one in islice(reversed(state.transactions.values()), LATEST)
-        ],
+        "latest_payments": [[*_payment(one), list(map(RESULT_ROW, one.results))] for one in payments],
         "latest_entries": {reseller.code: reseller.wallet.entries[-entries:] for reseller in state.resellers.values()},
         "latest_callbacks": [[job.id, job.state, _attempts(job.attempts)] for job in callbacks],
         "latest_deliveries": [[job.id, job.state, job.error, _attempts(job.attempts)] for job in deliveries],

@@ -16,7 +16,7 @@ from simulator.domain.errors import DomainError
 from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.instants import EARLIEST, LATEST
 from simulator.persistence.replay import differences
-from simulator.persistence.replay.differences import Difference, state_digest, unbegun
+from simulator.persistence.replay.differences import Difference, called, state_digest, unbegun
 from simulator.persistence.tape import entries
 from simulator.runtime.clock import Clock, effective_rate
 from simulator.runtime.command_log import SCENARIO, answer_text, due_of, refusal_text
@@ -89,14 +89,11 @@ class Player:
         live.holds.pause = _wait
         live.driver.stop()  # time passes as the tape says
 
-    @property
-    def now(self) -> datetime:
-        """Return the sandbox's time of the last entry; before the first entry, the time of its start."""
-        return self.clock.now()
-
     def play(self, entry: entries.Entry) -> Difference | None:
         """Play the next entry. Return the difference from the tape, if any."""
         self.place += 1
+        if (now := getattr(entry, "now", None)) is not None:  # a request has its times itself
+            self.clock.stand_at(now, getattr(entry, "wall", now))
         return _PLAYS[type(entry)](self, entry)
 
     def answered(self, recorded: Exchange) -> Difference | None:
@@ -115,7 +112,7 @@ class Player:
         when the tape does not say; `state` is the digest of the state."""
         for _, recorded in self._waiting.values():
             if recorded.n or recorded.status:
-                return Difference(self.place, _called(recorded), "was answered", "waits")
+                return Difference(self.place, called(recorded), "was answered", "waits")
         found = None if due is None else differences.of_due(self.place, due, unbegun(self.live))
         return found or self.of_state("at the end", state)
 
@@ -130,7 +127,7 @@ class Player:
         answering = self._begin(recorded)
         if not self._ends(answering):
             answering.close()
-            return Difference(self.place, _called(recorded), "answered at once", "waits")
+            return Difference(self.place, called(recorded), "answered at once", "waits")
         return self._compare(recorded)
 
     def _begin(self, recorded: Exchange, *, has_begun: bool = False) -> Answering:
@@ -158,7 +155,7 @@ class Player:
         assert recorder is not None, "it was made when the request began"
         replayed = next(reversed(recorder.journal), None)
         if replayed is None:
-            return Difference(self.place, _called(recorded), "recorded", "nobody recorded it")
+            return Difference(self.place, called(recorded), "recorded", "nobody recorded it")
         if recorded.status or recorded.n:
             return self._compare_with(recorded, replayed)
         self._unanswered[id(recorded)] = recorded, replayed  # its answer comes, unless the tape ends before that
@@ -172,34 +169,32 @@ class Player:
         return None
 
     def _request_began(self, entry: entries.RequestBegan) -> Difference | None:
-        recorded = _exchange(entry.exchange)
+        recorded = entry.exchange
         answering = self._begin(recorded, has_begun=True)
         if self._ends(answering):
-            return Difference(self.place, _called(recorded), "waits", "answered at once")
-        self._waiting[id(entry.exchange)] = answering, recorded
+            return Difference(self.place, called(recorded), "waits", "answered at once")
+        self._waiting[id(recorded)] = answering, recorded
         return None
 
     def _request_resumed(self, entry: entries.RequestResumed) -> Difference | None:
-        found = self._waiting.get(id(entry.exchange))
-        recorded = _exchange(entry.exchange)
+        recorded = entry.exchange
+        found = self._waiting.get(id(recorded))
         if found is None:
-            return Difference(self.place, _called(recorded), "resumes after a wait", "was answered before")
-        self.clock.stand_at(entry.now, entry.wall)
+            return Difference(self.place, called(recorded), "resumes after a wait", "was answered before")
         if not self._ends(found[0], entry.how):
             return None
-        del self._waiting[id(entry.exchange)]
+        del self._waiting[id(recorded)]
         return self._compare(recorded)
 
     def _request_shown(self, entry: entries.RequestShown) -> Difference | None:
-        recorded = _exchange(entry.exchange)
+        recorded = entry.exchange
         shown = msgspec.structs.replace(recorded)
         size = self.live.journal.add(shown)
         self.live.tape.add(entries.RequestShown(shown), size)
-        return differences.of_value(self.place, f"{_called(recorded)}: n", recorded.n, shown.n)
+        return differences.of_value(self.place, f"{called(recorded)}: n", recorded.n, shown.n)
 
     def _command(self, entry: entries.CommandApplied) -> Difference | None:
         command = entry.command
-        self.clock.stand_at(entry.now, entry.now)
         if isinstance(command, EndAttempt):
             if found := differences.of_attempt(self.place, command.job, command.attempt, self.live, ends=True):
                 return found
@@ -227,7 +222,6 @@ class Player:
 
     def _attempt(self, entry: entries.AttemptSent) -> Difference | None:
         live = self.live
-        self.clock.stand_at(entry.now, entry.wall)
         if found := differences.of_attempt(self.place, entry.job, entry.attempt, live, ends=False):
             return found
         send = live.core.state.in_flight[entry.job]
@@ -240,21 +234,11 @@ class Player:
 
     def _clock_set(self, entry: entries.ClockSet) -> None:
         self._set_to = entry.now
-        self.clock.stand_at(entry.now, entry.now)
         self.clock.follow(entry.mode, entry.rate)
         self.live.tape.add(entry)
 
     def _inbox_received(self, entry: entries.InboxReceived) -> None:
-        self.clock.stand_at(entry.now, entry.wall)
         self.live.receive(entry.name, entry.method, entry.query, entry.headers, entry.body)
-
-    def _inbox_programmed(self, entry: entries.InboxProgrammed) -> None:
-        self.clock.stand_at(entry.now, entry.now)
-        self.live.program_inbox(entry.name, entry.document, build_inbox(entry.document))
-
-    def _inbox_cleared(self, entry: entries.InboxCleared) -> None:
-        self.clock.stand_at(entry.now, entry.now)
-        self.live.clear_inbox(entry.name)
 
 
 _PLAYS: dict[type, Callable[[Player, Any], Difference | None]] = {
@@ -266,15 +250,8 @@ _PLAYS: dict[type, Callable[[Player, Any], Difference | None]] = {
     entries.AttemptSent: Player._attempt,
     entries.ClockSet: Player._clock_set,
     entries.InboxReceived: Player._inbox_received,
-    entries.InboxProgrammed: Player._inbox_programmed,
-    entries.InboxCleared: Player._inbox_cleared,
+    entries.InboxProgrammed: lambda player, entry: player.live.program_inbox(
+        entry.name, entry.document, build_inbox(entry.document)
+    ),
+    entries.InboxCleared: lambda player, entry: player.live.clear_inbox(entry.name),
 }
-
-
-def _exchange(recorded: object) -> Exchange:
-    assert isinstance(recorded, Exchange), "the journal records requests so"
-    return recorded
-
-
-def _called(recorded: Exchange) -> str:
-    return f"request {recorded.n} ({recorded.method} {recorded.path})"

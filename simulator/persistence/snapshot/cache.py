@@ -39,8 +39,9 @@ class SnapshotCache:
             return
         found = {one.n: one for one in (*self.of(live), *snapshots)}
         self._lives[live] = beginning, [found[n] for n in sorted(found)]
-        while self.bytes > self.bytes_max:
-            largest = max((snapshots for _, snapshots in self._lives.values()), key=_bytes_of)
+        lives = [snapshots for _, snapshots in self._lives.values()]
+        while sum(map(_bytes_of, lives)) > self.bytes_max:
+            largest = max(lives, key=_bytes_of)
             places = [0, *(snapshot.n for snapshot in largest)]
             gaps = [after - before for before, after in zip(places, places[2:], strict=False)]
             del largest[gaps.index(min(gaps)) if gaps else 0]  # the latest snapshot goes last
@@ -49,11 +50,6 @@ class SnapshotCache:
         """Remove a snapshot."""
         found = self.of(live)
         found[:] = [one for one in found if one is not snapshot]
-
-    @property
-    def bytes(self) -> int:
-        """Return the size of all snapshots."""
-        return sum(_bytes_of(snapshots) for _, snapshots in self._lives.values())
 
     def want(self, live: LiveSandbox) -> None:
         """Take a snapshot of the present of a sandbox soon, unless it exists."""

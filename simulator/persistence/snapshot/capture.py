@@ -20,10 +20,8 @@ from simulator.persistence.snapshot.document import (
     STATE,
     VERSION,
     NotNow,
-    Snapshot,
     SnapshotHead,
     log_parts,
-    snapshot_of,
     typed,
 )
 from simulator.persistence.snapshot.rows import CASES, JobWriter, PaymentWriter, callback_row, due_rows
@@ -41,11 +39,6 @@ from simulator.persistence.snapshot.state import (
 from simulator.runtime.events import Item
 from simulator.runtime.inbox_messages import Inbox
 from simulator.runtime.live_sandbox import LiveSandbox
-
-
-def take(live: LiveSandbox, n: int) -> Snapshot:
-    """Return a snapshot of a sandbox after the first `n` entries of its tape, taken at once. Raises `NotNow`."""
-    return snapshot_of(parts_of(live, n))
 
 
 def parts_of(live: LiveSandbox, n: int | None = None) -> Iterator[tuple[str, bytes]]:
@@ -68,7 +61,7 @@ def refuse_not_now(live: LiveSandbox) -> None:
     """Raise `NotNow` when a request waits or an advance runs, and when the sandbox is closed."""
     if live.is_closed:
         raise NotNow(f"the sandbox {live.id!r} was deleted or is being reset")
-    if live.tape.is_awaited:
+    if live.tape.awaited():
         raise NotNow(f"a request of the sandbox {live.id!r} waits")
     if live.driver.advancing is not None or live.driver.is_settling:
         raise NotNow(f"the sandbox {live.id!r} is being advanced")

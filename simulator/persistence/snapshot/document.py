@@ -100,17 +100,14 @@ def untyped(value: Typed, kinds: Mapping[str, Any]) -> Any:
     return msgspec.msgpack.decode(value[1], type=kinds[value[0]], dec_hook=special)
 
 
-EMPTY: Final[Mapping[str, Any]] = {}
-
-
 class Rows:
     """Rows of records of a type. A row has the members of its record, except for those in `left_out`; the values of
     `references`, which may replace members, come first. A row is read with other types for the members in `read_as`."""
 
     def __init__(
-        self, kind: Any, left_out: Container[str] = (), read_as: Mapping[str, Any] = EMPTY, **references: Any
+        self, kind: Any, left_out: Container[str] = (), read_as: Mapping[str, Any] | None = None, **references: Any
     ) -> None:
-        hints = get_type_hints(kind, include_extras=True) | dict(read_as)
+        hints = get_type_hints(kind, include_extras=True) | dict(read_as or {})
         own = {name: hint for name, hint in hints.items() if name not in references and name not in left_out}
         members = [*references.items(), *own.items()]
         self.type: Any = msgspec.defstruct(f"{kind.__name__}Row", members, array_like=True, gc=False)

@@ -97,7 +97,8 @@ class _Restore:
         self._resellers()
         self._catalog()
         self._rules()
-        self._payments()
+        payments = log_rows(self._parts, "payments", PAYMENTS.type)
+        restore_payments(self._state, payments, self._rest.shared, self._rest.timelines)
         self._add_jobs()
         self._counts()
         self._inboxes()
@@ -147,10 +148,6 @@ class _Restore:
         rule = build_rule(section, document, row.rule_id, timelines=timelines)
         state.added[rule.id] = AddedRule(section, document, row.rule_id, timelines)
         return rule
-
-    def _payments(self) -> None:
-        rest = self._rest
-        restore_payments(self._state, log_rows(self._parts, "payments", PAYMENTS.type), rest.shared, rest.timelines)
 
     def _add_jobs(self) -> None:
         state, rest, jobs = self._state, self._rest, self._jobs

@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from simulator.domain.agenda import AgendaItem, CaseDue, Due, StepDue
+from simulator.domain.handlers.payment_creation import NO_EXTRAS
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
 from simulator.domain.model.catalog import Category, Group, Option, Product
@@ -33,8 +34,6 @@ from simulator.domain.state import State
 from simulator.persistence.replay.differences import RESULT_ROW
 from simulator.persistence.snapshot.document import JSON_DECODER, JSON_ENCODER, Rows, Typed, typed, untyped
 from simulator.runtime.live_sandbox import LiveSandbox
-
-NO_EXTRAS: Final[dict[str, object]] = {}
 
 _SHARED: Final = ("reseller", "product", "product_name", "currency", "rule", "callbacks", "category")
 OF_FIRST_ENTRY: Final = ("trxid", "created")

@@ -48,15 +48,15 @@ class Resumption(StrEnum):
 
 
 class RequestBegan(msgspec.Struct, frozen=True, gc=False):
-    """A request began, and waits for a delay or for the rest of its body."""
+    """A request began, and waits for a delay or for the rest of its body; `exchange` is its record."""
 
-    exchange: Recorded
+    exchange: Any
 
 
 class RequestResumed(msgspec.Struct, frozen=True, gc=False):
     """A request resumed at `now`; it runs until its answer or its next wait."""
 
-    exchange: Recorded
+    exchange: Any
     now: datetime
     wall: datetime
     how: Resumption = Resumption.READY
@@ -66,7 +66,7 @@ class RequestShown(msgspec.Struct, frozen=True, gc=False):
     """The journal got a request that this tape cannot replay: another sandbox, whose credentials it had, executed
     it, or it began before a reset. Nothing else changed here."""
 
-    exchange: Recorded
+    exchange: Any
 
 
 Due = tuple[tuple[str, int], ...]

@@ -79,11 +79,11 @@ class Tape:
         """Return the entries as of now, or the first `count`. They are immutable: waiting requests are copied."""
         entries = self._read()[:count]
         # To look at a hundred thousand entries would hold the event loop.
-        return self._with_copies(entries) if self.is_awaited else entries
+        return self._with_copies(entries) if self.awaited() else entries
 
     def settle(self) -> None:
         """Copy waiting requests, which are answered elsewhere, so that the entries stay unchanged."""
-        if self.is_awaited:
+        if self.awaited():
             self.entries = self._with_copies(self.entries)
 
     def add(self, entry: Entry, size: int = ENTRY_BYTES) -> None:
@@ -91,8 +91,7 @@ class Tape:
         if self.recorder is not None:
             self.recorder.add(entry)
         if type(entry) is RequestBegan:
-            self._began = [exchange for exchange in self._began if not exchange.n]
-            self._began.append(entry.exchange)
+            self._began = [*self.awaited(), entry.exchange]
         budget = self._budget
         is_full = self.left_out or self._room <= 0 or self.bytes + size > self._bytes_max
         is_tight = budget.is_passed or budget.bytes + size > budget.bytes_max
@@ -126,14 +125,9 @@ class Tape:
         self._counted += size
         self._budget.bytes += size
 
-    @property
-    def is_awaited(self) -> bool:
-        """Return whether a request waits that began on it."""
-        return next(self.awaited(), None) is not None
-
-    def awaited(self) -> Iterator[Recorded]:
-        """Yield the waiting requests."""
-        return (exchange for exchange in self._began if not exchange.n)
+    def awaited(self) -> list[Recorded]:
+        """Return the waiting requests that began on it."""
+        return [exchange for exchange in self._began if not exchange.n]
 
     def restore(self, entries: Iterable[Entry], size: int, left_out: int, left_bytes: int) -> None:
         """Continue after entries of `size` bytes, and after `left_out` entries of `left_bytes` that had no room."""

@@ -51,7 +51,7 @@ def test_a_sandbox_is_rebuilt_with_all_that_it_answered(
         assert found is None, found
         for player in (of_memory, of_lines):
             assert parts(player.live.core) == parts(client.live.core)
-            assert client.live.clock.runs or player.now == client.live.clock.now()
+            assert client.live.clock.runs or player.clock.now() == client.live.clock.now()
             assert len(player.live.journal) == len(client.live.journal)
             assert player.live.inboxes.counts() == client.live.inboxes.counts()
             assert [one.body for one in player.live.inboxes.peek("callbacks").received] == [

@@ -8,11 +8,10 @@ import pytest
 
 from simulator.app import App
 from simulator.persistence.replay.tape_reader import ReadTape
-from simulator.persistence.snapshot.capture import take
 from simulator.persistence.snapshot.document import BadSnapshot, Snapshot, snapshot_of
 from tests.support.client import Client, running
 from tests.support.replaying import read_back
-from tests.support.snapshots import resumed
+from tests.support.snapshots import resumed, take
 from tests.support.taped_plays import FIRST, a_load, changes_at_run_time, set_callback
 
 

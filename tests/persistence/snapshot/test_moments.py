@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from simulator.persistence.snapshot.capture import parts_of, take
+from simulator.persistence.snapshot.capture import parts_of
 from simulator.persistence.snapshot.document import HEAD, NotNow
 from tests.support.client import running
+from tests.support.snapshots import take
 from tests.support.taped_plays import FIRST, set_callback
 
 SLOW = {"faults": [{"when": {"path": "/v2/topup"}, "then": {"delay": "30ms"}}]}
@@ -80,7 +81,6 @@ SCRIPT = """
 import hashlib
 from tests.support.client import running
 from tests.support.taped_plays import FIRST, conditions, drawn_outcomes, set_callback
-from simulator.persistence.snapshot.capture import take
 
 with running(FIRST) as client:
     set_callback(client)

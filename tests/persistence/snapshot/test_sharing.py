@@ -6,12 +6,11 @@ import msgspec
 
 from simulator.domain.model.request_limits import nonce_key
 from simulator.domain.model.transactions import Transaction
-from simulator.persistence.snapshot.capture import take
 from simulator.persistence.snapshot.document import ENCODER
 from simulator.persistence.snapshot.rows import NonceRow, spent_nonce
 from tests.support.client import running
 from tests.support.replaying import read_back
-from tests.support.snapshots import resumed
+from tests.support.snapshots import resumed, take
 from tests.support.taped_plays import FIRST, set_callback
 
 
