@@ -9,7 +9,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from functools import reduce
 from operator import attrgetter, or_
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 
@@ -135,12 +135,9 @@ class Answered(NamedTuple):
     exchange: Exchange
 
 
-if TYPE_CHECKING:
-    _AnyLine = Line
-else:
-    _AnyLine = reduce(or_, Line.__subclasses__())
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number", enc_hook=plain)
-_LINE: Final = msgspec.json.Decoder(_AnyLine, float_hook=Decimal)
+_LINE: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(reduce(or_, Line.__subclasses__()), float_hook=Decimal)
+_PLAIN: Final = ("method", "client", "replay_of", "prefix", "scheme")
 _TEXTS: Final = ("reseller", "selected_rule", "rule", "fault", "error", "diagnosis", "told", "trxid", "refid")
 _texts: Final = attrgetter(*_TEXTS)
 
@@ -278,17 +275,13 @@ def _exchange(line: RequestLine) -> Exchange:
     exchange = Exchange(
         at=line.now,
         wall=line.wall,
-        method=line.method,
         path=_text(line.path),
         query=line.query.encode("latin-1"),
         packed_headers=packed(_headers(line.headers)),
         body=_bytes(line.body),
-        client=line.client,
         target=line.target.encode("latin-1"),
-        replay_of=line.replay_of,
-        prefix=line.prefix,
-        scheme=line.scheme,
         is_awaited=line.awaited,
+        **{name: getattr(line, name) for name in _PLAIN},
     )
     if line.answer:
         _put_answer(exchange, line.answer)

@@ -53,10 +53,6 @@ class TapeClock(Clock):
                 raise ValueError(f"{time.isoformat()} is not from {EARLIEST.year} to {LATEST.year}")
         self._now, self._wall = now, wall
 
-    def follow(self, mode: str, rate: float) -> None:
-        """Change mode and rate. Raises `Unacceptable` for an invalid mode or rate."""
-        self.mode, self.rate = mode, effective_rate(mode, rate)
-
     def at(self, wall: datetime) -> datetime:
         """Return the time of the entry, at any wall time."""
         self.latest = wall
@@ -234,7 +230,7 @@ class Player:
 
     def _clock_set(self, entry: entries.ClockSet) -> None:
         self._set_to = entry.now
-        self.clock.follow(entry.mode, entry.rate)
+        self.clock.mode, self.clock.rate = entry.mode, effective_rate(entry.mode, entry.rate)
         self.live.tape.add(entry)
 
     def _inbox_received(self, entry: entries.InboxReceived) -> None:

@@ -27,6 +27,7 @@ from simulator.persistence.snapshot.document import (
 from simulator.persistence.snapshot.rows import CASES, JobWriter, PaymentWriter, callback_row, due_rows
 from simulator.persistence.snapshot.state import (
     COUNTS,
+    MAPPINGS,
     RESELLERS,
     AddedRow,
     BookRow,
@@ -106,7 +107,6 @@ def _rest(live: LiveSandbox, payments: PaymentWriter, jobs: JobWriter) -> Rest:
         secrets=(dict(holders), list(former), state.secrets.version, state.secrets.replacements),
         catalog=_catalog(state),
         books={section: _book(state, section, book) for section, book in state.books.items()},
-        chosen_before=state.chosen_before,
         shared=payments.shared.values,
         timelines=payments.timelines.values,
         cases=[CASES.row(one, one.transaction.number) for ones in state.cases.values() for one in ones],
@@ -119,10 +119,8 @@ def _rest(live: LiveSandbox, payments: PaymentWriter, jobs: JobWriter) -> Rest:
         deliveries_last=state.deliveries.last,
         deliveries_left_out=state.deliveries.left_out,
         counts={name: getattr(state, name) for name in COUNTS},
-        noted=state.noted,
+        **{name: getattr(state, name) for name in MAPPINGS},
         bills_paid=list(state.bills_paid.items()),
-        callback_counts=state.callback_counts,
-        webhook_counts=state.webhook_counts,
         network=dict(state.network.overrides),
         nonces=state.nonces.kept(),
         rates=state.rates.kept() if state.rates is not None else ([], []),

@@ -38,7 +38,7 @@ from simulator.persistence.snapshot.rows import (
     restore_payments,
     spent_nonce,
 )
-from simulator.persistence.snapshot.state import COUNTS, RESELLERS, AddedRow, EventRow, Rest
+from simulator.persistence.snapshot.state import COUNTS, MAPPINGS, RESELLERS, AddedRow, EventRow, Rest
 from simulator.persistence.tape.entries import Entry as TapeEntry
 from simulator.runtime.events import Action, Item
 from simulator.runtime.inbox_messages import Inbox, InboxMessage
@@ -90,7 +90,6 @@ class _Restore:
 
     def __init__(self, live: LiveSandbox, parts: Parts, rest: Rest) -> None:
         self._live, self._state, self._parts, self._rest = live, live.core.state, parts, rest
-        self._jobs = JobReader(live.core.state, rest.removed_webhooks)
 
     def all(self) -> None:
         """Restore everything."""
@@ -136,7 +135,6 @@ class _Restore:
         for section, book in rest.books.items():
             rules = [self._rule(section, row) for row in book.rules]
             state.books[section].restore(zip(rules, book.counts, strict=True), book.magic)
-        state.chosen_before.update(rest.chosen_before)
 
     def _rule(self, section: str, row: int | AddedRow) -> Rule[Any]:
         state = self._state
@@ -150,7 +148,8 @@ class _Restore:
         return rule
 
     def _add_jobs(self) -> None:
-        state, rest, jobs = self._state, self._rest, self._jobs
+        state, rest = self._state, self._rest
+        jobs = JobReader(state, rest.removed_webhooks)
         callbacks = [jobs.callback(row) for row in log_rows(self._parts, "callbacks", CALLBACKS.type)]
         deliveries = [jobs.delivery(row) for row in log_rows(self._parts, "deliveries", DELIVERIES.type)]
         for callback in rest.callbacks:
@@ -167,10 +166,9 @@ class _Restore:
         for name in COUNTS:
             setattr(state, name, rest.counts[name])
         state.now = rest.now
-        state.noted.update(rest.noted)
+        for name in MAPPINGS:
+            getattr(state, name).update(getattr(rest, name))
         state.bills_paid.update(dict(rest.bills_paid))
-        state.callback_counts.update(rest.callback_counts)
-        state.webhook_counts.update(rest.webhook_counts)
         state.network.overrides = dict(rest.network)
         oldest_until, replaced = rest.nonces
         spent = map(spent_nonce, log_rows(self._parts, "nonces", NonceRow))

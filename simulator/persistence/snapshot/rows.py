@@ -236,7 +236,8 @@ class JobReader(dict[str, Any]):
     def __init__(self, state: State, removed: Mapping[str, Webhook]) -> None:
         super().__init__()
         self._state = state
-        self._removed = removed
+        self._webhooks = {OF_RESELLER + one.code: one.webhook for one in state.resellers.values()}
+        self._webhooks |= {OF_CATALOG: state.catalog_webhook, **removed}
         self._events: dict[str, Event] = {}  # deliveries may share one
 
     def callback(self, row: Any) -> Callback:
@@ -259,16 +260,9 @@ class JobReader(dict[str, Any]):
             if not isinstance(found_data, BalanceAdded):
                 found_data = CHANGES.record(found_data, resource=untyped(found_data.resource, _RESOURCES))
             self._events[id_] = Event(id_, type_, created, found_data, replays)
-        found: Delivery = DELIVERIES.record(row, event=self._events[id_], webhook=self._webhook(row.webhook))
+        found: Delivery = DELIVERIES.record(row, event=self._events[id_], webhook=self._webhooks[row.webhook])
         self[row.id] = found
         return found
-
-    def _webhook(self, key: str) -> Webhook:
-        if key == OF_CATALOG:
-            return self._state.catalog_webhook
-        if key.startswith(OF_RESELLER):
-            return self._state.resellers[key.removeprefix(OF_RESELLER)].webhook
-        return self._removed[key]
 
     def restore_agenda(self, cases: Iterable[Any], due: Iterable[DueRow], steps: Iterable[StepRow], added: int) -> None:
         """Add the cases, and replace the due items. All jobs must exist by then."""

@@ -25,7 +25,8 @@ from simulator.wire import traffic
 
 COUNTS: Final = ("rules_added", "cases_made", "callbacks_made", "catalog_changes", "keys_made")
 """The names of the counts of a state."""
-
+MAPPINGS: Final = ("chosen_before", "noted", "callback_counts", "webhook_counts")
+"""The names of the mappings of a state that are written as they are."""
 
 RESELLERS: Final = Rows(Reseller, ("refids", "history"), wallet=tuple[Decimal, Decimal])
 """Resellers without their payments and ledger entries; of the wallet its opening balance and its threshold."""
