@@ -82,11 +82,9 @@ class Ownership:
         except sqlite3.OperationalError as error:
             if code_of(error) != sqlite3.SQLITE_BUSY:
                 raise
-            raise Unusable(f"{self.path.parent}: in use by {self._owner()}: stop it, or give another folder") from None
-
-    def _owner(self) -> str:
-        pid, since = self._db.execute("SELECT pid, since FROM owner").fetchone() or ("?", "a moment ago")
-        return f"the process with pid {pid}, since {since}"
+            pid, since = self._db.execute("SELECT pid, since FROM owner").fetchone() or ("?", "a moment ago")
+            owner = f"the process with pid {pid}, since {since}"
+            raise Unusable(f"{self.path.parent}: in use by {owner}: stop it, or give another folder") from None
 
 
 def make_folder(folder: Path) -> None:

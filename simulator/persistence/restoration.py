@@ -24,7 +24,6 @@ from simulator.persistence.snapshot.restore import restored
 from simulator.persistence.tape.entries import Entry
 from simulator.persistence.tape.tape import Unread
 from simulator.persistence.writer import Life
-from simulator.scenario.library import load_scenario
 from simulator.scenario.reading.nodes import ScenarioError
 
 
@@ -42,9 +41,9 @@ class RestoredSandbox(NamedTuple):
 
 
 class Restorer:
-    """Rebuilds the sandboxes of a folder. For the `known` scenario, the source lines of its rules are available."""
+    """Rebuilds the sandboxes of a folder. For `known` scenarios, the source lines of their rules are available."""
 
-    def __init__(self, reader: Reader, replayer: RequestReplay, around: Surroundings, known: Scenario) -> None:
+    def __init__(self, reader: Reader, replayer: RequestReplay, around: Surroundings, *known: Scenario) -> None:
         self._reader = reader
         self._replayer = replayer
         self._around = around
@@ -70,7 +69,7 @@ class Restorer:
 
     def _begun(self, life: Life, head: Head) -> tuple[Player, int, list[str]]:
         """Return a player that has played all entries up to a line."""
-        compiler, passed_over = compiler_for(head, self._known), list[str]()
+        compiler, passed_over = compiler_for(head, *self._known), list[str]()
         arguments = head.sandbox, beginning_of(head, compiler), self._replayer, self._around, compiler
         for stored in reversed(life.snapshots):
             try:
@@ -135,7 +134,7 @@ def kept_tape(reader: Reader, sandbox: str, replayer: RequestReplay) -> TakenTap
         raise Unusable(f"{text}, so that its tape cannot be replayed; export it without --tape")
     try:
         entries, head = list(_entries(reader, life, life.n)), head_from(life.head)
-        player = Restorer(reader, replayer, nowhere(), load_scenario("default")).restore(life).player
+        player = Restorer(reader, replayer, nowhere()).restore(life).player
     except (BadTape, CannotResume) as error:
         raise Unusable(f"the tape of sandbox {sandbox!r} cannot be read: {error}") from None
     player.end()
@@ -146,7 +145,7 @@ def kept_tape(reader: Reader, sandbox: str, replayer: RequestReplay) -> TakenTap
 def obstacles(reader: Reader, replayer: RequestReplay) -> Iterator[str]:
     """Yield a line for each sandbox that a server could not continue, and for each unusable snapshot. `replayer`
     replays the requests of a tape."""
-    restorer = Restorer(reader, replayer, nowhere(), load_scenario("default"))
+    restorer = Restorer(reader, replayer, nowhere())
     for life in reader.lives():
         try:
             found = restorer.restore(life)

@@ -31,6 +31,7 @@ RESTED_ENTRIES: Final = 1_000
 """The number of new entries that make a snapshot worthwhile in a pause."""
 
 LOOK_S: Final = 0.25
+SHARE: Final = 1  # the pause after a snapshot, as a multiple of its duration
 END_S: Final = 5.0
 """The time limit for snapshots at the end of a server."""
 
@@ -109,5 +110,5 @@ class SnapshotSchedule:
             report(error, "a snapshot")
             return False
         finally:
-            self._not_before_s = monotonic() + (monotonic() - began_s)  # a pause as long as the snapshot took
+            self._not_before_s = monotonic() + SHARE * (monotonic() - began_s)
         return writer.complete()  # not when the sandbox was rewound, reset or deleted meanwhile

@@ -233,14 +233,12 @@ class Writer:
         if not life.snapshots:
             return
         marks = sorted(life.marks.items(), key=lambda mark: (mark[1], mark[0]))
-        arguments = life.snapshots, marks, life.floor, life.bytes_up_to
-        base, snapshots, names = apply_retention(self._retention, *arguments)
+        base, snapshots, names = apply_retention(self._retention, life.snapshots, marks, life.floor, life.bytes_up_to)
         for name in life.marks.keys() - names:
             self.drop_mark(life.sandbox, name)
         self._drop_snapshots(life, [one for one in life.snapshots if one.key not in snapshots])
         if base.n > life.floor:
-            life.floor, life.floor_bytes = base.n, base.bytes_up_to
-            floor = life.floor, life.floor_bytes
+            life.floor, life.floor_bytes = floor = base.n, base.bytes_up_to
             self.write(_RAISE_FLOOR, (*floor, checksum(life.sandbox, *floor, life.head), life.key))
             self.write(_GARBAGE, ("entries", *entry_keys(life.key, last=life.floor), True))
 

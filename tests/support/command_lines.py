@@ -18,4 +18,5 @@ def write(command: Command) -> bytes:
 
 def read(line: bytes) -> Command:
     """Decode a command. Raises `msgspec.ValidationError` for invalid input."""
-    return _DECODER.decode(line)
+    command: Command = _DECODER.decode(line)
+    return command

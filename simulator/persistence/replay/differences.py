@@ -115,7 +115,6 @@ latest ledger entries of all wallets."""
 
 def state_digest(live: LiveSandbox) -> str:
     """Return the digest: sixteen hexadecimal digits."""
-    clock = [live.clock.mode, live.clock.rate]
     inboxes = [[inbox.name, inbox.program.replies, inbox.replied] for inbox in live.inboxes if inbox.is_programmed]
     state = live.core.state
     entries = max(1, LATEST // max(1, len(state.resellers)))
@@ -123,7 +122,7 @@ def state_digest(live: LiveSandbox) -> str:
     callbacks = islice(reversed(state.callbacks), LATEST)
     deliveries = islice(reversed(state.deliveries), LATEST)
     content = {
-        "clock": clock,
+        "clock": [live.clock.mode, live.clock.rate],
         "inboxes": inboxes,
         "resellers": [_reseller(state, reseller) for reseller in state.resellers.values()],
         "payments": len(state.transactions),

@@ -6,6 +6,7 @@ bodies, the ends of delays and the answers of receivers.
 
 from collections.abc import Callable, Coroutine, Generator
 from datetime import datetime
+from functools import cache
 from types import coroutine
 from typing import Any
 
@@ -76,8 +77,7 @@ class Player:
         self.clock = clock
         self._replayer = replayer
         self.compiler = compiler
-        self._make_elsewhere = elsewhere
-        self._elsewhere: LiveSandbox | None = None
+        self._elsewhere = cache(elsewhere)
         self._waiting: dict[int, tuple[Answering, Exchange]] = {}
         self._set_to = EARLIEST  # the time to which the clock was set last
         self._unanswered: dict[int, tuple[Exchange, Exchange]] = {}  # by the id of the first, with what was replayed
@@ -131,7 +131,7 @@ class Player:
         self.clock.stand_at(recorded.at, recorded.wall)
         recorder = None
         if recorded.owner:
-            recorder = self._elsewhere = self._elsewhere or self._make_elsewhere()
+            recorder = self._elsewhere()
             recorder.journal.last_n = recorded.n - 1
         is_masked = self.live.beginning.spec.is_masked
         return self._replayer(self.live, recorded, _wait, recorder, is_masked=is_masked, has_begun=has_begun)
@@ -147,8 +147,7 @@ class Player:
 
     def _compare(self, recorded: Exchange) -> Difference | None:
         """Return the difference between the record of a request and the newest record of the journal, if any."""
-        recorder = self._elsewhere if recorded.owner else self.live
-        assert recorder is not None, "it was made when the request began"
+        recorder = self._elsewhere() if recorded.owner else self.live
         replayed = next(reversed(recorder.journal), None)
         if replayed is None:
             return Difference(self.place, called(recorded), "recorded", "nobody recorded it")

@@ -108,10 +108,9 @@ def left(player: Player, wall: Wall, at: datetime | None = None, error: str = EN
     """Leave the tape at the time `at`, or at the time of the last entry, and return the clock from there on. Attempts
     in flight end with this error: they are sent again, and do not count for any limit. Waiting requests are dropped."""
     player.end()
-    live, last = player.live, player.clock.now()
-    now = at or last
+    live, now = player.live, at or player.clock.now()
     # The tape has no entry that sets a manual clock to this time, or a running clock to this wall time.
-    if error in RETURNED if live.clock.runs else now > last:
+    if error in RETURNED if live.clock.runs else now > player.clock.now():
         player.play(ClockSet(now, live.clock.mode, live.clock.rate))
     interrupted = AttemptResult(AttemptEnd.INTERRUPTED, error=error)
     for job, send in list(live.core.state.in_flight.items()):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Final, TypeVar
+from typing import IO, Any, Final
 
 import msgspec
 
@@ -70,7 +70,6 @@ class _Version(msgspec.Struct, frozen=True):
     tape: int
 
 
-Content = TypeVar("Content")
 _VERSION = msgspec.json.Decoder(_Version)
 _HEAD = msgspec.json.Decoder(Head, float_hook=Decimal)
 _END = msgspec.json.Decoder(End)
@@ -172,13 +171,13 @@ def head_from(line: bytes, number: int = 1) -> Head:
     if version > VERSION:
         text = f"line {number}: the tape has version {version}, and this reseller-sim reads up to {VERSION}"
         raise NoTape(f"{text}; replay it with a newer one")
-    head = _decoded(_HEAD, number, line)
+    head: Head = _decoded(_HEAD, number, line)
     if not is_sandbox_id(head.sandbox):
         raise BadTape(f"line {number}: sandbox: {head.sandbox[:80]!r} is the id of no sandbox")
     return head
 
 
-def _decoded(decoder: msgspec.json.Decoder[Content], number: int, line: bytes) -> Content:
+def _decoded(decoder: msgspec.json.Decoder[Any], number: int, line: bytes) -> Any:
     try:
         return decoder.decode(line)
     except _DAMAGES as error:

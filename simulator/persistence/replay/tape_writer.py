@@ -33,8 +33,8 @@ class Clock(msgspec.Struct, frozen=True, kw_only=True):
 class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The first line of a tape. `scenario` is the document with everything that it extends, `name` its name when the
     document has no name; `entries` is the number of lines up to the end. `masked` when stand-ins replace the secrets.
-    `drawn_for` is the id that unique credentials and
-    tokens are derived from, when it is not `sandbox`: a fork has the id of its original."""
+    `drawn_for` is the id that unique credentials and tokens are derived from, when it is not `sandbox`: a fork has the
+    id of its original."""
 
     tape: int
     version: str
@@ -76,8 +76,8 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TakenTape(NamedTuple):
-    """A tape at a moment. `keys` are the API keys of its sandbox, `former` the
-    secrets of former lives, `server` the server's."""
+    """A tape at a moment. `keys` are the API keys of its sandbox, `former` the secrets of former lives, `server` the
+    server's."""
 
     head: Head
     entries: Iterable[Entry]

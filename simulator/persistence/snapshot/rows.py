@@ -13,7 +13,6 @@ from typing import Any, Final
 import msgspec
 
 from simulator.domain.agenda import AgendaItem, CaseDue, Due, StepDue
-from simulator.domain.handlers.payment_creation import NO_EXTRAS
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
 from simulator.domain.model.catalog import Category, Group, Option, Product
@@ -35,6 +34,7 @@ from simulator.persistence.replay.differences import RESULT_ROW
 from simulator.persistence.snapshot.document import JSON_DECODER, JSON_ENCODER, Rows, Typed, typed, untyped
 from simulator.runtime.live_sandbox import LiveSandbox
 
+NO_EXTRAS: Final[dict[str, object]] = {}
 _SHARED: Final = ("reseller", "product", "product_name", "currency", "rule", "callbacks", "category")
 OF_FIRST_ENTRY: Final = ("trxid", "created")
 SHARED: Final = Rows(Transaction, [name for name in Transaction.__struct_fields__ if name not in _SHARED])
@@ -51,7 +51,6 @@ PAYMENTS: Final = Rows(
 )
 """Payments; `shared` and `steps` are places in tables, `debit` has the ids of all ledger entries."""
 ENTRIES: Final = Rows(Entry, (), {"amount": str})
-"""Ledger entries."""
 same_text = lru_cache(maxsize=4096)(str)
 """Returns an equal text, the same object for all rows that have it."""
 
@@ -137,10 +136,8 @@ def spent_nonce(row: Any) -> SpentNonce:
 
 def _results(rows: Iterable[ResultRow], entries: Sequence[Entry]) -> Iterator[PaymentResult]:
     """Yield the results of a payment with these ledger entries, which have its balances and often its times."""
-    balances, times = (
-        {str(entry.balance): entry.balance for entry in entries},
-        {entry.at: entry.at for entry in entries},
-    )
+    balances = {str(entry.balance): entry.balance for entry in entries}
+    times = {entry.at: entry.at for entry in entries}
     for at, status, code, cost, balance, cause, remarks, *receipt in rows:
         yield PaymentResult(
             times.get(at, at),
@@ -197,8 +194,7 @@ class JobWriter:
 
 
 def _jobs_without_log(live: LiveSandbox) -> list[Any]:
-    """Return the jobs that are no longer in any log, in order of creation: they are due, or in
-    flight."""
+    """Return the jobs that are no longer in any log, in order of creation: they are due, or in flight."""
     state = live.core.state
     due = (one.item for one in state.agenda.items.values())
     jobs = [

@@ -12,7 +12,7 @@ from functools import reduce
 from itertools import chain, islice
 from operator import or_
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec.structs import astuple
@@ -20,10 +20,7 @@ from msgspec.structs import astuple
 from simulator.domain.commands import Command, EndAttempt, PassTime
 
 Time = Annotated[datetime, msgspec.Meta(tz=True)]
-if TYPE_CHECKING:
-    AnyCommand = Command
-else:
-    AnyCommand = reduce(or_, Command.__subclasses__())
+AnyCommand: Any = reduce(or_, Command.__subclasses__())
 
 
 class Line(msgspec.Struct, frozen=True, gc=False, tag_field="entry", omit_defaults=True):
