@@ -275,6 +275,20 @@ def test_no_request_is_too_strange_for_the_header(request_: Request) -> None:
     assert header(request_, "v1=" + "A" * 43 + "=").startswith("no common mistake")
 
 
+def test_an_encoder_escapes_each_letter_of_a_long_text_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    escaped_signs, escape = [], json_texts._escape
+
+    def counted(sign: str, is_upper: bool) -> str:
+        escaped_signs.append(sign)
+        return escape(sign, is_upper)
+
+    monkeypatch.setattr(json_texts, "_escape", counted)
+    found = list(json_texts.encodings("<\U0001f600" * 500))
+    assert b'"' + rb"\u003c\ud83d\ude00" * 500 + b'"' not in found  # Go leaves what is beyond ASCII
+    assert ('"' + r"\u003C\uD83D\uDE00" * 500 + '"').encode() in found  # System.Text.Json
+    assert len(escaped_signs) < 200
+
+
 def test_a_form_with_many_numbers_needs_little_memory() -> None:
     tracemalloc.start()
     try:

@@ -55,13 +55,15 @@ def written(value: object, layout: Layout = _TIGHT, *, is_ascii: bool = False, i
 
 
 def _escaped(text: bytes, signs: str, is_upper: bool) -> bytes:
-    """Return a JSON text with escapes for the characters that match `signs`."""
+    """Return a JSON text with escapes for these signs. Each is spelt once: a text may be full of them."""
+    plain = text.decode()
+    found = filter(re.compile(signs).match, set(plain))
+    return plain.translate({ord(sign): _escape(sign, is_upper) for sign in found}).encode()
 
-    def spelt(found: re.Match[str]) -> str:
-        units = found[0].encode("utf-16-be").hex()
-        return "\\/" if found[0] == "/" else re.sub("(.{4})", r"\\u\1", units.upper() if is_upper else units)
 
-    return re.sub(signs, spelt, text.decode()).encode()
+def _escape(sign: str, is_upper: bool) -> str:
+    units = sign.encode("utf-16-be").hex()
+    return "\\/" if sign == "/" else re.sub("(.{4})", r"\\u\1", units.upper() if is_upper else units)
 
 
 def encodings(value: object, *, is_sorted: bool = False) -> Iterator[bytes]:
