@@ -80,6 +80,7 @@ def test_taking_a_snapshot_leaves_the_sandbox_unchanged() -> None:
 SCRIPT = """
 import hashlib
 from tests.support.client import running
+from tests.support.snapshots import take
 from tests.support.taped_plays import FIRST, conditions, drawn_outcomes, set_callback
 
 with running(FIRST) as client:
