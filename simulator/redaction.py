@@ -3,7 +3,7 @@
 A secret is recognized in three ways:
 
 - by its value: `Secrets` holds the known ones. A value is found in plain, percent-encoded and Base64 form, and tokens
-  that we issued as well; two encodings on top of each other are not undone, but for strings of JSON;
+  that we issued as well; double encodings are not recognized, except in strings of JSON;
 - by the name of its header, member or parameter;
 - as the userinfo of a URL.
 
@@ -167,7 +167,7 @@ def _end_of(spelling: bytes, text: bytes, start: int) -> int:
     if not text.startswith(beginning, start) or beginning.isalpha() or beginning.isdigit():
         return start
     same = commonprefix([spelling, text[start:end]])  # noqa: RUF071 - no paths
-    return _REST_OF_CHARACTER.match(text, start + len(same)).end()  # type: ignore[union-attr]  # it matches nothing, too
+    return _REST_OF_CHARACTER.match(text, start + len(same)).end()  # type: ignore[union-attr]  # it also matches no bytes
 
 
 def _spellings(secret: str) -> set[bytes]:
@@ -200,8 +200,8 @@ def redact(text: str, secrets: Iterable[Secrets], put: Put = _mask) -> str:
     if not found:
         return text
     shown, end = [], 0
-    for start, stop in sorted(found, key=lambda span: (span[0], -span[1])):  # of those that begin alike the longest
-        stop = _PADDING.match(raw, stop).end()  # type: ignore[union-attr]  # it matches nothing, too
+    for start, stop in sorted(found, key=lambda span: (span[0], -span[1])):  # the longest first, of equal starts
+        stop = _PADDING.match(raw, stop).end()  # type: ignore[union-attr]  # it also matches no bytes
         if start >= end:
             shown += [raw[end:start], put(raw[start:stop].decode("utf-8", "replace")).encode()]
         end = max(end, stop)
@@ -312,7 +312,7 @@ class Mask:
         if len(body) <= BODY_BYTES_MAX:
             return self.whole_body(path, body.decode("utf-8", "replace"))
         note = f"... (the beginning of {len(body)} bytes)"
-        if is_token_path(path):  # it would have to be decoded whole to know the secrets in it
+        if is_token_path(path):  # secrets are only found in a completely decoded body
             return MASKED + note
         return self.whole_body(path, body[:BODY_BYTES_MAX].decode("utf-8", "ignore")) + note
 
@@ -332,7 +332,7 @@ class Mask:
             members = None
         if isinstance(members, dict):
             return encode(self._members(members)).decode()
-        return "&".join(map(self._token_parameter, body.split("&")))  # a form, or a text that may be none
+        return "&".join(map(self._token_parameter, body.split("&")))  # a form, or any other text
 
     def _members(self, members: dict[str, Any]) -> dict[str, Any]:
         """Return members without secrets, including unknown names: a password may have been sent as a name."""

@@ -36,8 +36,8 @@ def _with(noted: str, text: str) -> str:
 
 
 def redact_diagnosis(exchange: Exchange, own: Secrets, others: Iterable[Secrets]) -> str:
-    """Redact the secrets of a request's own sandbox from its diagnosis. Return the diagnosis for the header of the
-    answer, without the secrets of `others` either: a replay, which knows no others, must record the same text."""
+    """Redact the secrets of a request's own sandbox in the recorded diagnosis. Return the diagnosis for the answer's
+    header, where `others` are redacted, too. A replay does not know `others`, and must record the same text."""
     exchange.diagnosis = redact_urls(redact(exchange.diagnosis, (own,)))
     exchange.told = redact_urls(redact(exchange.told, (own,)))
     return redact(exchange.told or exchange.diagnosis, others)
@@ -60,10 +60,10 @@ def _of_values(call: ApiCall, name: str) -> str:
     return hint(sent, map(str, listed))
 
 
-def note_some(call: ApiCall, said: Iterable[str], count: int, what: str) -> None:
+def note_some(call: ApiCall, sentences: Iterable[str], count: int, what: str) -> None:
     """Note the first of `count` lazily generated sentences, and the number of the others; `what` is what they have in
     common."""
-    for text in islice(said, NAMES_MAX):
+    for text in islice(sentences, NAMES_MAX):
         note(call, text)
     if count > NAMES_MAX:
         note(call, f"and {count - NAMES_MAX} more that {what}")
@@ -121,10 +121,10 @@ def note_unknown_parameters(call: ApiCall) -> None:
         return
     further = _of_data_source(call)
     unknown = [name for name in sent if name not in known and name not in further]
-    said = (
+    sentences = (
         f"unknown parameter {_quoted(name) or 'without a name'}{_of_parameters(name, known, sent)}" for name in unknown
     )
-    note_some(call, said, len(unknown), UNKNOWN)
+    note_some(call, sentences, len(unknown), UNKNOWN)
 
 
 def note_lost_plus(call: ApiCall) -> None:
@@ -146,13 +146,13 @@ def note_ignored_members(call: ApiCall) -> None:
     known = parameters(call.endpoint.schema)
     if not sent.keys() <= known.keys():
         unknown = sorted(sent.keys() - known.keys())
-        said = _unnamed(unknown, known, sent) if source == "form" else _named(call, unknown, known)
-        note_some(call, said, len(unknown), UNKNOWN)
+        sentences = _unnamed(unknown, known, sent) if source == "form" else _named(call, unknown, known)
+        note_some(call, sentences, len(unknown), UNKNOWN)
     is_json = source == "body" or looks_like_json(body)
     if is_json and len(body) <= REPEATS_BYTES_MAX and (repeated := repeated_keys(body, sent)):
-        names_said = {name: _member(name) if source == "body" or name in known else "a member" for name in repeated}
-        said = (f"{names_said[name]} was sent {times} times; the last one counts" for name, times in repeated.items())
-        note_some(call, said, len(repeated), "were sent several times")
+        shown_as = {name: _member(name) if source == "body" or name in known else "a member" for name in repeated}
+        sentences = (f"{shown_as[name]} was sent {n} times; the last one counts" for name, n in repeated.items())
+        note_some(call, sentences, len(repeated), "were sent several times")
 
 
 def _member(name: str) -> str:

@@ -47,7 +47,7 @@ def refuse_input(call: ApiCall, problems: Problems) -> Reply:
 
 
 def refuse_parameters(problems: Problems) -> Reply:
-    """Return 400 `{message, errors}` when the diagnosis has other words."""
+    """Return 400 `{message, errors}`, for callers that note a diagnosis of their own."""
     return Reply(400, error_bodies.parameters("Some parameters are invalid.", problems))
 
 
@@ -107,8 +107,8 @@ def lost_sandbox(call: ApiCall) -> Reply:
 
 
 def failed(call: ApiCall, error: Exception) -> Reply:
-    """Return 500 for an unexpected exception, and log it. A replay repeats the recorded answer, since the place of the
-    exception is another one in another version."""
+    """Return 500 for an unexpected exception, and log it. A replay repeats the recorded answer, since another
+    version reports another place of the exception."""
     recorded = call.request.recorded
     if recorded is not None and recorded.error == UNEXPECTED:
         for name in ("error", "diagnosis", "told", "rule", "refid", "trxid"):

@@ -18,8 +18,8 @@ from simulator.persistence.schema import LIFE_SHIFT, checksum, entry_keys, part_
 
 Statement = tuple[str, Any]
 EntryData = bytes | Callable[[], bytes]
-"""The content of an entry, or a function that returns it when the entry is committed. To encode all entries of a turn
-one after the other takes half as long as to encode each one between other work."""
+"""The content of an entry, or a function that returns it when the entry is committed. Encoding all entries of a turn
+in sequence takes half as long as encoding each between other work."""
 
 _INSERT_ENTRY: Final = "INSERT INTO entries VALUES (?, ?, ?, ?, ?)"
 _PUT_MARK: Final = """
@@ -102,7 +102,7 @@ class Life:
 
 
 class Keys:
-    """The keys of new lives and snapshots: those after the last ones."""
+    """Issues the keys of new lives and snapshots, in ascending order."""
 
     def __init__(self, last_life: int = 0, last_snapshot: int = 0) -> None:
         self.last_life, self.last_snapshot = last_life, last_snapshot
@@ -265,7 +265,7 @@ class Writer:
 class SnapshotWriter:
     """Takes the parts of a snapshot, over any number of commits. The snapshot is valid once it is complete.
 
-    Writes for a life that has ended, or for a snapshot that was begun again, are ignored.
+    Writes for a life that has ended, or for a snapshot that was discarded, are ignored.
     """
 
     def __init__(self, writer: Writer, life: Life) -> None:

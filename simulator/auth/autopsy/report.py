@@ -1,7 +1,7 @@
 """The autopsy of a signature: what is wrong with it, how to mend it, and the string that should have been signed.
 
-A hash does not show what is near to it. So where no known mistake explains a signature, the string that the client says
-it signed is compared with the right one.
+A hash does not show how similar two strings are. So if no known mistake explains a signature, the string that the
+client says it signed is compared with the right one.
 """
 
 from itertools import takewhile
@@ -60,7 +60,7 @@ class Piece(NamedTuple):
 
 
 class Compared(msgspec.Struct, frozen=True):
-    """A string that the client says it signed, beside the expected one: `pieces` are the pieces that differ. If the
+    """A string that the client says it signed, and the expected one: `pieces` are the pieces that differ. If the
     signature was made of it (`is_signed`), `found` are the known mistakes of the later steps."""
 
     signed: bytes
@@ -95,8 +95,8 @@ class Autopsy(msgspec.Struct, frozen=True):
 
 
 def autopsy(facts: Facts, given: bytes | None = None) -> Autopsy:
-    """Search for what is wrong with a signature, and compare the string that the client says it signed, if it is
-    given. Takes some tenths of a second when nothing explains it."""
+    """Search for what is wrong with a signature, and compare `given`, the string that the client says it signed, if
+    any. Takes some tenths of a second when nothing explains the signature."""
     match, is_complete = search(facts)
     compared = None if given is None else compare(facts, given)
     if match is not None:
@@ -112,7 +112,7 @@ def autopsy(facts: Facts, given: bytes | None = None) -> Autopsy:
 
 
 def compare(facts: Facts, given: bytes) -> Compared:
-    """Compare a string with the accepted form that begins most like it. `given` has at most `TEXT_BYTES_MAX`."""
+    """Compare a string of at most `TEXT_BYTES_MAX` with the accepted form that shares its longest beginning."""
     accepted = (signing.parts for signing in signings(facts))
     expected = max(accepted, key=lambda parts: first_difference(canonical_string(*parts), given))
     found = _mistakes_after_string(facts, given)
@@ -137,8 +137,8 @@ def first_difference(string: bytes, other: bytes) -> int:
 
 
 def _mistakes_after_string(facts: Facts, given: bytes) -> Ways | None:
-    """Return the mistakes in key, algorithm and encoding that lead from the string to the signature: none if it was
-    signed rightly, None if the signature was not made of it."""
+    """Return the mistakes in key, algorithm and encoding that lead from the string to the signature: empty if it was
+    signed rightly, None if the signature was not made from it."""
     read = readings(facts)
     for ways in ((), *((way,) for way in ways_of(facts, "key", "algorithm"))):
         digest = digest_of(facts.secret, ways, given)
@@ -159,6 +159,6 @@ def _different_pieces(expected: bytes, given: bytes) -> tuple[Piece, ...]:
 
 
 def _divided(text: bytes) -> list[bytes]:
-    """Six pieces, or fewer if there are fewer colons."""
+    """Return six pieces, or fewer if there are fewer colons."""
     *before, rest = text.split(b":", len(_PIECES) - 2)
     return [*before, *rest.rsplit(b":", 1)]

@@ -1,6 +1,6 @@
 """The table of known mistakes, and the search for a mistake that explains a signature, or for two of different steps.
 
-It signs the request as clients with each mistake do, single mistakes before pairs, and compares. One budget bounds it.
+It signs the request as clients with each mistake do, single mistakes before pairs, and compares. It has a budget.
 """
 
 import hmac
@@ -31,16 +31,15 @@ WITHOUT_SECRET = frozenset(
 )
 """Mistakes that a client can make without the key's secret. Only readers of the journal see them."""
 HMACS_MAX = 100_000
-"""HMACs of a whole search; each KiB that is hashed, and each eighth parameter of the query, counts as one more."""
+"""The budget of a search, in HMACs; each hashed KiB, and every eighth parameter of the query, costs one more."""
 LOOP_HMACS_MAX = 3300
-"""The same for a search that a refusal waits for on the event loop: about 15 ms, enough
-for nearly all single mistakes."""
-_TRIED_FIRST = 24  # ways of a mistake that are tried before the rest of others; and of two mistakes together
-_TRIED_LATER = (240, 2760)  # further ways of each, in two rounds
+"""The budget while a refusal waits on the event loop: about 15 ms, enough for nearly all single mistakes."""
+_TRIED_FIRST = 24  # ways of each mistake that are tried before further ways of any; also ways of a pair
+_TRIED_LATER = (240, 2760)  # further ways of each mistake, in two rounds
 
 
 class SignatureReading(NamedTuple):
-    """One way to read X-Signature: the mistakes that it supposes, and what it was made of a digest by `of`."""
+    """One way to read X-Signature: it implies the mistakes `found`, and `of` makes `sent` from a digest."""
 
     found: Ways
     sent: bytes
@@ -63,7 +62,7 @@ class Match(NamedTuple):
 def search(facts: Facts, hmacs_max: int = HMACS_MAX) -> tuple[Match | None, bool]:
     """Return the fewest mistakes that explain a signature, and whether the budget sufficed to try all."""
     weight = 1 + facts.query.count(b"&") // 8
-    if weight > hmacs_max:  # even to sort them takes long
+    if weight > hmacs_max:  # sorting the parameters alone would take too long
         return None, False
     read = readings(facts)
     for signing, ways in candidates(facts):
@@ -89,7 +88,7 @@ def candidates(facts: Facts) -> Iterator[tuple[Signing, Ways]]:
     for ways in each:
         first.append(tuple(islice(ways, _TRIED_FIRST)))
         yield from ((signing, (way,)) for way in first[-1] for signing in accepted)
-    for count, ways in product(_TRIED_LATER, reversed(each)):  # thousands of timestamps last
+    for count, ways in product(_TRIED_LATER, reversed(each)):  # reversed: thousands of timestamps come last
         yield from ((signing, (way,)) for way in islice(ways, count) for signing in accepted)
     for signing, (some, others) in product(accepted, combinations(filter(None, first), 2)):
         for pair in islice(product(some, others), _TRIED_FIRST):
@@ -115,8 +114,8 @@ def readings(facts: Facts) -> list[SignatureReading]:
         read: dict[Any, Ways] = {}
         makes = [((), right), *(((way,), way.make) for way in ways_of(facts, step))]
         for (value, found), (more, make) in product(values.items(), makes):
-            if made := make(value):
-                read.setdefault(made, (*more, *found))
+            if result := make(value):
+                read.setdefault(result, (*more, *found))
         values = read
     found = (
         SignatureReading(ways, *(value if isinstance(value, tuple) else (value,))) for value, ways in values.items()
@@ -133,7 +132,7 @@ def _unprefixed(value: bytes) -> bytes | None:
 _READ_STEPS: dict[str, Callable[[bytes], bytes | None]] = {
     "wrapping": bytes, "prefix": _unprefixed, "encoding": decoded,
 }  # fmt: skip
-"""The steps from X-Signature back to a digest, and what is right in each."""
+"""The steps from X-Signature back to a digest, each with the right way to do it."""
 
 
 def ways_of(facts: Facts, *steps: str) -> Iterator[Way]:

@@ -12,10 +12,10 @@ import msgspec
 from simulator.auth.canonical import QueryRules, by_key, by_key_and_value, is_empty
 
 TEXT_BYTES_MAX = 64 * 1024
-"""No longer string of a client is compared."""
+"""Longer strings of a client are not compared."""
 PARTS_MAX = 12
-"""The members of a larger object are not left out, added, written otherwise or put into another order, and no more
-parameters are left out."""
+"""The members of a larger object are not left out, added, rewritten or reordered. Of a query, only so many parameters
+are left out."""
 
 
 class Other(NamedTuple):
@@ -27,9 +27,9 @@ class Other(NamedTuple):
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """A request as it came. `signature` is the whole value of X-Signature; `secret` is decoded, `hashed` is the body's
+    """A request as received. `signature` is the whole value of X-Signature; `secret` is decoded, `hashed` is the body's
     hash by SPEC 5.1; `prefix` is the part of the path before `/v2`; `fields` are the parameters, or members of the
-    body, that the path has. Only callers that may show them give `others` and `nonces` (of other requests)."""
+    body, that the path has. `others` and `nonces` (of other requests) are only set by callers that may show them."""
 
     timestamp: bytes
     nonce: bytes
@@ -91,13 +91,13 @@ PLACES = {
     "wrapping": "encoding",  # the value of X-Signature to what is inside
     "prefix": "prefix",  # the value of X-Signature without its prefix, None when it has no such prefix
 }
-"""The steps of signing, and the places that reports name. The comments say what another way to do a step is."""
+"""The steps of signing, each with its place in reports. A comment says what the transformations of a step yield."""
 _QUERY_STEPS = frozenset(step for step, place in PLACES.items() if place == "query")
 
 
 Transformation = Callable[[Facts], Iterable[Any]]
-"""Yields how a step is done in a request: each the result, or a function that makes it of what is right; alone, or with
-what stands for `{}` in the words about it."""
+"""Yields the ways to do a step in a request: each the result, or a function that makes it from the right input; alone
+or in a pair with the text for `{}` in `SigningMistake.does`."""
 
 
 class SigningMistake(NamedTuple):
@@ -111,8 +111,8 @@ class SigningMistake(NamedTuple):
     step: str
 
     def ways(self, facts: Facts) -> Iterator["Way"]:
-        """Yield how a client with this mistake may have done its step, up to where the request does not allow it: its
-        body is no JSON, its timestamp no number."""
+        """Yield the ways in which a client with this mistake may have done the step. Stop where the request does not
+        allow it: its body is not JSON, or its timestamp is not a number."""
         with suppress(ValueError, OverflowError, RecursionError):
             for change in self.transformation(facts):
                 make, shown = change if isinstance(change, tuple) else (change, "")
@@ -152,40 +152,40 @@ class Signing:
         self.parts = Parts(facts.timestamp, facts.nonce, facts.method, self._query({}), facts.hashed)
 
     def string(self, ways: Ways) -> bytes:
-        """Return the string that a client signs which does these steps in these ways."""
-        made = {way.step: way.make for way in ways}
+        """Return the string that a client signs if it does some steps in these ways."""
+        makes = {way.step: way.make for way in ways}
         timestamp, nonce, method, query, hashed = self.parts
-        if not _QUERY_STEPS.isdisjoint(made):
-            query = self._query(made)
-        if "body" in made or "hash" in made:
-            hashed = self._hash(made)
-        parts = Parts(made.get("timestamp", timestamp), made.get("nonce", nonce), made.get("method", method),
+        if not _QUERY_STEPS.isdisjoint(makes):
+            query = self._query(makes)
+        if "body" in makes or "hash" in makes:
+            hashed = self._hash(makes)
+        parts = Parts(makes.get("timestamp", timestamp), makes.get("nonce", nonce), makes.get("method", method),
                       query, hashed)  # fmt: skip
-        pieces = made["pieces"](parts) if "pieces" in made else (b"v1", *parts)
-        text: bytes = made.get("separator", b":").join(pieces)
-        return _done(made["string"], text) if "string" in made else text
+        pieces = makes["pieces"](parts) if "pieces" in makes else (b"v1", *parts)
+        text: bytes = makes.get("separator", b":").join(pieces)
+        return _done(makes["string"], text) if "string" in makes else text
 
-    def _query(self, made: dict[str, Any]) -> bytes:
-        bare, empty = made.get("bare", _dropped), made.get("empty", self._empty)
-        parts = made.get("parameters") or self.facts.query.split(b"&")
+    def _query(self, makes: dict[str, Any]) -> bytes:
+        bare, empty = makes.get("bare", _dropped), makes.get("empty", self._empty)
+        parts = makes.get("parameters") or self.facts.query.split(b"&")
         signed = (bare(part) if b"=" not in part else empty(part) if is_empty(part) else part for part in parts)
-        parts = _done(made.get("order", self._order), [part for part in signed if part is not None])
-        text = b"&".join(map(made["spelling"], parts) if "spelling" in made else parts)
-        return _done(made["query"], text) if "query" in made else text
+        parts = _done(makes.get("order", self._order), [part for part in signed if part is not None])
+        text = b"&".join(map(makes["spelling"], parts) if "spelling" in makes else parts)
+        return _done(makes["query"], text) if "query" in makes else text
 
-    def _hash(self, made: dict[str, Any]) -> bytes:
-        body: bytes = made.get("body", self.facts.body)
-        digest = sha256(body).digest() if "body" in made else b64decode(self.facts.hashed)
-        return _done(made["hash"], digest) if "hash" in made else b64encode(digest)
+    def _hash(self, makes: dict[str, Any]) -> bytes:
+        body: bytes = makes.get("body", self.facts.body)
+        digest = sha256(body).digest() if "body" in makes else b64decode(self.facts.hashed)
+        return _done(makes["hash"], digest) if "hash" in makes else b64encode(digest)
 
 
 def _done(make: Any, *right: Any) -> Any:
-    """Return the result of a step: it is given, or made of what is right."""
+    """Return the result of a step: `make` itself, or what it returns for the right input."""
     return make(*right) if callable(make) else make
 
 
 def signings(facts: Facts) -> list[Signing]:
-    """Return one for each form of the query that the sandbox accepts, the most literal first."""
+    """Return a `Signing` for each form of the query that the sandbox accepts, the most literal first."""
     kept: Callable[[bytes], bytes | None] = bytes
     empties = {"with": (kept,), "without": (_dropped,)}.get(facts.rules.empty_values, (kept, _dropped))
     orders = {"as_sent": (by_key,), "sorted": (by_key_and_value,)}.get(

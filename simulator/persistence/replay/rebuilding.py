@@ -33,7 +33,7 @@ from simulator.scenario.library import load_scenario, names
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class _Nobody:
+class _BlockedSender:
     """A sender for rebuilt sandboxes, which sends nothing: the answers of receivers are on the tape."""
 
     def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
@@ -54,7 +54,7 @@ class Surroundings(msgspec.Struct, frozen=True):
 
 def nowhere() -> Surroundings:
     """Return the surroundings of a sandbox that does not continue."""
-    return Surroundings(lambda: EPOCH, _Nobody(), unshared_budgets())
+    return Surroundings(lambda: EPOCH, _BlockedSender(), unshared_budgets())
 
 
 def player_of(
@@ -66,7 +66,7 @@ def player_of(
     make: Callable[..., Sandbox] = Sandbox,
 ) -> Player:
     """Return a player for the tape of a life with this beginning; `make` creates the state machine. It can run in a
-    thread, since it has its own `compiler`, or the given one."""
+    thread if it alone uses `compiler`; by default it has its own."""
     own = compiler or ScenarioCompiler()
 
     def begin(make: Callable[..., Sandbox]) -> tuple[LiveSandbox, TapeClock]:
