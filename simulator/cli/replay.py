@@ -30,7 +30,7 @@ from simulator.cli.usage import Refused, notify, verb, wrong_usage
 from simulator.cli.values import Whole
 from simulator.domain.errors import DomainError
 from simulator.domain.model.instants import Times, times_of
-from simulator.persistence.replay.rebuilding import compiler_for, nowhere, prove, resume
+from simulator.persistence.replay.rebuilding import compiler_for, left, nowhere, prove
 from simulator.persistence.replay.tape_writer import beginning_of
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.shortened import whole_line
@@ -162,6 +162,8 @@ def _serve(file: TapeFile, life: TapeLife, until: Until, flags: dict[str, Any]) 
     if until is None and life.tape.damage:
         notify(f"{file.path}: {file.damage_behind(life)}")
     with _playing(file, life):
-        running.app.sandboxes.adopt(resume(proof.player, running.app.wall, end and end.at))
+        live = proof.player.live
+        live.run_on_clock(left(proof.player, running.app.wall, end and end.at))
+        running.app.sandboxes.adopt(live)
     running.server.run()
     return 0

@@ -144,7 +144,8 @@ class Rewinder:
         try:
             refuse()
             sandboxes.free_id(player.live.id)  # another may have taken it meanwhile
-            live = rebuilding.resume(player, self._around.wall, moment.at, rebuilding.FORKED)
+            live = player.live
+            live.run_on_clock(rebuilding.left(player, self._around.wall, moment.at, rebuilding.FORKED))
             for mark in marks:
                 live.marks.add(mark)
             sandboxes.add_rebuilt(live, origin)

@@ -51,12 +51,10 @@ BEGINNING = SnapshotSize(0, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Retention:
-    """The parameters of the rule: the number of snapshots, the bytes of a life's entries and snapshots, and whether the
-    beginning is kept."""
+    """The parameters of the rule: the number of snapshots, and the bytes of a life's entries and snapshots."""
 
     snapshots: int = 3
     bytes_max: int = 512 * 1024 * 1024
-    beginning: bool = True
 
 
 def apply_retention(
@@ -68,11 +66,11 @@ def apply_retention(
     `snapshots` and `marks` (name and n) are ordered by `n`; entries up to `floor_n` are already removed; `bytes_up_to`
     is the number of bytes that the life has appended in total.
     """
-    snapshots = [*([BEGINNING] if floor_n == 0 else []), *snapshots]
+    first = [BEGINNING] if floor_n == 0 else []
+    snapshots = [*first, *snapshots]
     newest = snapshots[-1]
     by_n = attrgetter("n")
     reached = {name: max((one for one in snapshots if one.n <= n), key=by_n) for name, n in marks if n >= floor_n}
-    first = {BEGINNING} if rule.beginning and floor_n == 0 else set()
     bases = sorted({*first, *snapshots[-rule.snapshots :], *reached.values()}, key=by_n)
     while bases[0] is not newest:
         if bytes_up_to - bases[0].bytes_up_to + sum(base.size for base in bases) <= rule.bytes_max:

@@ -131,7 +131,7 @@ def test_a_sandbox_without_its_beginning_and_without_a_snapshot_is_not_started_a
     with serving(tmp_path / "data") as client:
         client.pay("one")
         folder = killed(client, tmp_path)
-    with Store(folder, version="other", retention=Retention(1, beginning=False)) as store:
+    with Store(folder, version="other", retention=Retention(1, bytes_max=0)) as store:
         writer = store.writer.begin_snapshot("default")
         writer.put("head", b"{}")
         writer.complete()
@@ -148,7 +148,7 @@ def test_a_tape_that_is_dropped_is_empty_and_says_so(tmp_path: Path) -> None:
         client.pay("one")
         assert client.run(saving_of(client).save(client.live))
         folder = killed(client, tmp_path)
-    with Store(folder, version="other", retention=Retention(1, beginning=False)) as store:
+    with Store(folder, version="other", retention=Retention(1, bytes_max=0)) as store:
         store.compact()
     with serving(folder) as client:
         n = len(client.live.tape)

@@ -33,8 +33,6 @@ ENDLESS = 10**9
         (Retention(3, 850), {}, 0, (0, [3, 4, 5], [])),
         (Retention(3, 849), {}, 0, (30, [3, 4, 5], [])),
         (Retention(3, 549), {}, 0, (40, [4, 5], [])),
-        (Retention(1, ENDLESS, beginning=False), {}, 0, (50, [5], [])),
-        (Retention(1, ENDLESS, beginning=False), {"a": 30}, 0, (30, [3, 5], ["a"])),
         (Retention(3, 0), {"a": 44, "b": 55}, 0, (50, [5], ["b"])),
     ],
 )
@@ -46,7 +44,7 @@ def test_the_rule_keeps_the_last_snapshots_and_what_marks_are_reached_from_withi
 
 
 def test_a_store_follows_the_rule_and_removes_the_rest_little_by_little(tmp_path: Path) -> None:
-    with Store(tmp_path, version=VERSION, retention=Retention(1, beginning=False)) as store:
+    with Store(tmp_path, version=VERSION, retention=Retention(1, bytes_max=0)) as store:
         writing = store.writer
         writing.new_life("shop", b"")
         for n in range(1, 1001):

@@ -15,7 +15,7 @@ from tests.support.stores import VERSION, append, fill, held, put_mark
 
 
 def opened(folder: Path) -> Store:
-    return Store(folder, version=VERSION, retention=Retention(2, beginning=False))
+    return Store(folder, version=VERSION, retention=Retention(2, bytes_max=8_000))
 
 
 def file_of(store: Store, sandbox: str) -> Path:

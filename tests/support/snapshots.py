@@ -8,13 +8,14 @@ from simulator.app import App
 from simulator.domain.agenda import StepDue
 from simulator.domain.model.rules import ScenarioOrigin, SourceLine
 from simulator.persistence.replay.player import Player
-from simulator.persistence.replay.rebuilding import nowhere, player_for
+from simulator.persistence.replay.rebuilding import left, nowhere, player_for
 from simulator.persistence.replay.tape_reader import ReadTape
 from simulator.persistence.replay.tape_writer import beginning_of
 from simulator.persistence.snapshot.cache import SnapshotCache
 from simulator.persistence.snapshot.capture import parts_of
 from simulator.persistence.snapshot.document import Snapshot, snapshot_of
 from simulator.persistence.snapshot.restore import restored
+from simulator.runtime.clock import Wall
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.build import ScenarioCompiler
 from tests.support.anatomy import anatomy
@@ -29,6 +30,12 @@ COPIES = ("transaction",)
 """Copies from the time of settlement, which later changes do not affect. Tests compare them separately."""
 
 OF_SERVERS = ("serial", "compiler", "publish")
+
+
+def resume(player: Player, wall: Wall) -> LiveSandbox:
+    """Return a rebuilt sandbox under a clock of its own."""
+    player.live.run_on_clock(left(player, wall))
+    return player.live
 
 
 def insides(live: LiveSandbox) -> Any:

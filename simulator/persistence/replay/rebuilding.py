@@ -72,8 +72,7 @@ def player_of(
     def begin(make: Callable[..., Sandbox]) -> tuple[LiveSandbox, TapeClock]:
         clock = TapeClock(beginning.mode, beginning.rate, beginning.started)
         first = clock, core_of(id_, beginning.spec, beginning.started, own, make)
-        live = LiveSandbox(id_, beginning.spec, first, around.wall, around.sender, around.budgets)
-        return live, clock
+        return LiveSandbox(id_, beginning.spec, first, around.wall, around.sender, around.budgets), clock
 
     return Player(*begin(make), replayer, lambda: begin(Sandbox)[0], own)
 
@@ -81,14 +80,6 @@ def player_of(
 ENDED: Final = "the simulator ended during this attempt"
 REWOUND: Final = "the sandbox was rewound during this attempt"
 FORKED: Final = "the sandbox was forked during this attempt"
-RETURNED: Final = (REWOUND, FORKED)
-"""Endings after which the wall time jumps from the last entry to the present."""
-
-
-def resume(player: Player, wall: Wall, at: datetime | None = None, error: str = ENDED) -> LiveSandbox:
-    """Return the rebuilt sandbox under a clock of its own (see `left`). `start` it when the event loop runs."""
-    player.live.run_on_clock(left(player, wall, at, error))
-    return player.live
 
 
 def resume_after_restart(player: Player, wall: Wall, left_at: datetime) -> LiveSandbox:
@@ -110,7 +101,7 @@ def left(player: Player, wall: Wall, at: datetime | None = None, error: str = EN
     player.end()
     live, now = player.live, at or player.clock.now()
     # The tape has no entry that sets a manual clock to this time, or a running clock to this wall time.
-    if error in RETURNED if live.clock.runs else now > player.clock.now():
+    if error != ENDED if live.clock.runs else now > player.clock.now():
         player.play(ClockSet(now, live.clock.mode, live.clock.rate))
     interrupted = AttemptResult(AttemptEnd.INTERRUPTED, error=error)
     for job, send in list(live.core.state.in_flight.items()):

@@ -9,11 +9,12 @@ import pytest
 
 from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.player import Player
-from simulator.persistence.replay.rebuilding import compiler_for, nowhere, player_for, prove, resume
+from simulator.persistence.replay.rebuilding import compiler_for, nowhere, player_for, prove
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
 from simulator.runtime.lives import SandboxSpec
 from tests.support.client import Client, running
 from tests.support.replaying import assert_replays, play, read_back, replayed
+from tests.support.snapshots import resume
 from tests.support.taped_plays import FIRST, PLAYS, parts, set_callback
 from tests.support.unfinished import unfinished
 from tests.support.wall import Wall

@@ -4,12 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from simulator.persistence.replay.rebuilding import resume
 from simulator.persistence.snapshot.capture import parts_of
 from simulator.persistence.snapshot.document import Snapshot, snapshot_of
 from tests.support.client import Client, running
 from tests.support.replaying import read_back
-from tests.support.snapshots import differing, resumed, take
+from tests.support.snapshots import differing, resume, resumed, take
 from tests.support.taped_plays import (
     FIRST,
     a_clock_that_runs_jumps_and_stops,
