@@ -58,7 +58,7 @@ def test_a_mistake_is_named(client: Mistaken) -> None:
 # The header omits mistakes that others than the owner of the secret can make, facts of the journal, and
 # ambiguous mistakes with thousands of variants.
 UNTOLD = WITHOUT_SECRET | {"nonce-another"}
-FAR = ("timestamp-in-milliseconds", "timestamp-as-date", "timestamp-with-fraction")
+FAR = ("timestamp-another", "timestamp-in-milliseconds", "timestamp-as-date", "timestamp-with-fraction")
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=[f"{at}-{one.id}" for at, one in enumerate(CLIENTS)])
