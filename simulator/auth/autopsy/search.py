@@ -33,7 +33,7 @@ WITHOUT_SECRET = frozenset(
 HMACS_MAX = 100_000
 """The budget of a search, in HMACs; each hashed KiB, and every eighth parameter of the query, costs one more."""
 LOOP_HMACS_MAX = 1500
-"""The budget while a refusal waits on the event loop: about 8 ms, enough for nearly all single mistakes."""
+"""The budget while a refusal waits on the event loop: about 11 ms, enough for nearly all single mistakes."""
 _TRIED_FIRST = 24  # ways of each mistake that are tried before further ways of any; also ways of a pair
 _TRIED_LATER = (240, 2760)  # further ways of each mistake, in two rounds
 
