@@ -33,6 +33,12 @@ class Server:
     def claim(self, sandbox: str) -> int | None:
         return self.leases.claim(sandbox, self.id, creates=True)
 
+    def create(self, sandbox: str) -> None:
+        """Own a sandbox and commit its first life."""
+        self.claim(sandbox)
+        self.store.writer.new_life(sandbox, b"head")
+        assert self.commit() is None
+
     def commit(self) -> StoreError | None:
         done: Future[StoreError | None] = Future()
         self.store.request_commit(done.set_result)
@@ -85,9 +91,7 @@ def test_a_commit_whose_answer_was_lost_is_made_once(one: Server, database: str)
 
 
 def test_a_fenced_server_commits_nothing_until_it_begins_again(one: Server, other: Server, database: str) -> None:
-    one.claim("shop")
-    one.store.writer.new_life("shop", b"head")
-    assert one.commit() is None
+    one.create("shop")
     assert other.claim("shop") == one.id
     one.leases.end(one.id)
     assert other.claim("shop") == other.id
@@ -105,9 +109,7 @@ def test_a_fenced_server_commits_nothing_until_it_begins_again(one: Server, othe
 def test_a_commit_that_stops_half_way_holds_nobody_up_after_the_lease(
     one: Server, other: Server, database: str
 ) -> None:
-    one.claim("shop")
-    one.store.writer.new_life("shop", b"head")
-    assert one.commit() is None
+    one.create("shop")
     assert other.claim("shop") == one.id
     rows_of(database, "UPDATE servers SET lease_ends = now(), lease = '0 s' WHERE id = (SELECT server FROM owners)")
     assert one.store._db is not None
@@ -133,9 +135,7 @@ def test_a_living_server_keeps_its_sandboxes(one: Server, other: Server) -> None
 def test_a_lease_that_ended_while_postgresql_was_down_counts_for_its_time_again(
     one: Server, other: Server, database: str
 ) -> None:
-    one.claim("shop")
-    one.store.writer.new_life("shop", b"head")
-    assert one.commit() is None
+    one.create("shop")
     seen: Queue[tuple[list[int], list[str]]] = Queue()
     keeper = LeaseKeeper(parse_address(database), LEASE_S, lambda lost: None, lambda *what: seen.put(what))
     keeper.begin(other.id, 0.0)
@@ -164,9 +164,7 @@ def test_durability_is_a_setting_of_postgresql(
     database: str, durability: Literal["process", "power"], setting: str
 ) -> None:
     server = Server(database, durability)
-    server.claim("shop")
-    server.store.writer.new_life("shop", b"head")
-    assert server.commit() is None
+    server.create("shop")
     assert server.store._db is not None
     assert server.store._db.execute("SHOW synchronous_commit").fetchone() == (setting,)
     server.store.close()
