@@ -194,9 +194,6 @@ shared_second = lru_cache(maxsize=64)(int)  # one object for all nonces with the
 
 
 def _key(scope: str, nonce: bytes) -> int:
-    return nonce_key(b"%b\n%b" % (scope.encode(), nonce))  # headers contain no line breaks
-
-
-def nonce_key(text: bytes) -> int:
-    """Return a key that practically no other text has. A small number saves memory."""
+    """Return a key that practically no other nonce has. A small number saves memory."""
+    text = b"%b\n%b" % (scope.encode(), nonce)  # headers contain no line breaks
     return int.from_bytes(sha256(text).digest()[:7], "big")

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ import msgspec
 from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.delivery_attempts import OutgoingRequest, Send
 from simulator.domain.model.domain_events import AttemptOutcome, EmailNotification, LedgerPosting, StatusChange
+from simulator.domain.model.request_limits import SpentNonce, shared_second
 from simulator.domain.model.rules import AddedRule, Rule
 from simulator.domain.model.wallet import Wallet
 from simulator.domain.sandbox import Sandbox
@@ -29,14 +31,12 @@ from simulator.persistence.snapshot.document import (
 from simulator.persistence.snapshot.rows import (
     CALLBACKS,
     DELIVERIES,
-    ENTRIES,
     PAYMENTS,
+    EntryRow,
     JobReader,
-    NonceRow,
     StepRow,
     restore_entries,
     restore_payments,
-    spent_nonce,
 )
 from simulator.persistence.snapshot.state import COUNTS, MAPPINGS, RESELLERS, AddedRow, EventRow, Rest
 from simulator.persistence.tape.entries import Entry as TapeEntry
@@ -110,7 +110,7 @@ class _Restore:
         for place, row in enumerate(rest.resellers):
             opening, threshold = row.wallet
             wallet = Wallet(opening)
-            wallet.restore(list(restore_entries(log_rows(self._parts, f"entries/{place}", ENTRIES.type))), threshold)
+            wallet.restore(list(restore_entries(log_rows(self._parts, f"entries/{place}", EntryRow))), threshold)
             reseller = RESELLERS.record(row, wallet=wallet)
             state.resellers[reseller.code] = reseller
         keys = {key.key: key for reseller in state.resellers.values() for key in reseller.keys}
@@ -171,8 +171,9 @@ class _Restore:
         state.bills_paid.update(dict(rest.bills_paid))
         state.network.overrides = dict(rest.network)
         oldest_until, replaced = rest.nonces
-        spent = map(spent_nonce, log_rows(self._parts, "nonces", NonceRow))
-        state.nonces.restore(spent, oldest_until, None if replaced is None else spent_nonce(replaced))
+        spent = log_rows(self._parts, "nonces", tuple[int, datetime, int])
+        shared = (SpentNonce(key, at, shared_second(timestamp_s)) for key, at, timestamp_s in spent)
+        state.nonces.restore(shared, oldest_until, replaced)
         if state.rates is not None:
             state.rates.restore(*rest.rates)
         state.notifications.restore(rest.notifications, rest.notifications_left_out)

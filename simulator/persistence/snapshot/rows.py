@@ -3,7 +3,7 @@
 A payment refers to its first ledger entry, and to tables of shared values.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -17,7 +17,6 @@ from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
 from simulator.domain.model.catalog import Category, Group, Option, Product
 from simulator.domain.model.money import shared_amount
-from simulator.domain.model.request_limits import SpentNonce, nonce_key, shared_second
 from simulator.domain.model.schedule import Scheduled
 from simulator.domain.model.transactions import (
     PaymentResult,
@@ -27,7 +26,7 @@ from simulator.domain.model.transactions import (
     result_kind,
     result_texts,
 )
-from simulator.domain.model.wallet import Entry
+from simulator.domain.model.wallet import Entry, EntryType
 from simulator.domain.model.webhooks import BalanceAdded, CatalogEntry, Delivery, Event, Webhook
 from simulator.domain.state import State
 from simulator.persistence.replay.differences import RESULT_ROW
@@ -50,22 +49,25 @@ PAYMENTS: Final = Rows(
     extras=bytes,
 )
 """Payments; `shared` and `steps` are places in tables, `debit` has the ids of all ledger entries."""
-ENTRIES: Final = Rows(Entry, (), {"amount": str})
+EntryRow: Any = tuple[int, datetime, EntryType, str, Decimal, str, str]
+"""A ledger entry; its amount is read as text, too."""
 same_text = lru_cache(maxsize=4096)(str)
 """Returns an equal text, the same object for all rows that have it."""
 
 
 class _Table:
-    """Values by place, without duplicates. A key identifies a value that has been added."""
+    """Values of payments by place, without duplicates. A key identifies a value that has been added."""
 
-    def __init__(self) -> None:
+    def __init__(self, value_of: Callable[[Transaction], Any]) -> None:
         self.values: list[Any] = []
+        self._value_of = value_of
         self._places: dict[Any, int] = {}
 
-    def place(self, key: Any, value: Any) -> int:
-        """Return the place of a value."""
+    def place(self, key: Any, one: Transaction) -> int:
+        """Return the place of the value of a payment."""
         found = self._places.get(key)
         if found is None:
+            value = self._value_of(one)
             if value not in self.values:
                 self.values.append(value)
             found = self._places[key] = self.values.index(value)
@@ -76,14 +78,14 @@ class PaymentWriter:
     """Makes rows of payments, and the tables that they refer to."""
 
     def __init__(self) -> None:
-        self.shared, self.timelines = _Table(), _Table()
+        self.shared, self.timelines = _Table(SHARED.row), _Table(attrgetter("steps"))
         self._texts = attrgetter(*_SHARED[:-2])
 
     def row(self, one: Transaction) -> Any:
         """Return the row of a payment."""
         key = *self._texts(one), id(one.category), id(one.callbacks)
-        shared = self.shared.place(key, SHARED.row(one))
-        steps = self.timelines.place(id(one.steps), one.steps) if one.steps else None
+        shared = self.shared.place(key, one)
+        steps = self.timelines.place(id(one.steps), one) if one.steps else None
         row = PAYMENTS.row(one, shared, steps, JSON_ENCODER.encode(one.extras) if one.extras else b"")
         row.debit, row.results = one.entry_ids, tuple(map(RESULT_ROW, one.results))
         return row
@@ -91,60 +93,59 @@ class PaymentWriter:
 
 def restore_payments(state: State, rows: Iterable[Any], shared: Sequence[Any], timelines: Sequence[Any]) -> None:
     """Add the payments of these rows. Their resellers must have their ledger entries already."""
-    known = [(state.resellers[one.reseller], SHARED.members(one)) for one in shared]
+    resellers = [state.resellers[one.reseller] for one in shared]
     for row in rows:
-        reseller, values = known[row.shared]
-        entries = [reseller.wallet.entry(id_) for id_ in row.debit]
+        common, reseller = shared[row.shared], resellers[row.shared]
+        entries = [reseller.wallet.entries[id_ - 1] for id_ in row.debit]
         first = entries[0]
-        transaction: Transaction = PAYMENTS.record(
-            row,
-            **values,
+        transaction = Transaction(
             trxid=first.trxid,
-            created=first.at,
+            refid=row.refid,
+            reseller=common.reseller,
+            product=common.product,
+            product_name=common.product_name,
             account=same_text(row.account),
             amount=shared_amount(row.amount),
             cost=shared_amount(row.cost),
-            face=shared_amount(row.face),
             remarks=same_text(row.remarks),
-            sender=same_text(row.sender),
-            debit=first.id,
-            refund=entries[-1].id if entries[1:] else 0,
-            results=tuple(_results(row.results, entries)),
             extras=JSON_DECODER.decode(row.extras) if row.extras else NO_EXTRAS,
+            sender=same_text(row.sender),
+            created=first.at,
+            rule=common.rule,
+            callbacks=common.callbacks,
+            category=common.category,
+            currency=common.currency,
+            face=shared_amount(row.face),
+            debit=first.id,
+            refund=entries[-1].id if len(entries) > 1 else 0,
+            results=tuple(_results(row.results, entries)),
             steps=() if row.steps is None else timelines[row.steps],
+            ticket=row.ticket,
+            requeries=row.requeries,
+            bill=row.bill,
         )
         state.transactions.add(transaction)
         reseller.refids[transaction.refid] = transaction
         reseller.history.add(transaction)
 
 
-def restore_entries(rows: Iterable[Any]) -> Iterator[Entry]:
-    """Yield the ledger entries of these rows."""
-    for row in rows:
-        yield ENTRIES.record(row, amount=shared_amount(row.amount), remarks=same_text(row.remarks))
-
-
-NonceRow: Any = tuple[int | bytes, datetime, int]
-"""A spent nonce; earlier versions wrote the text that the key is made from."""
-
-
-def spent_nonce(row: Any) -> SpentNonce:
-    """Return the nonce of a row."""
-    key, at, timestamp_s = row
-    return SpentNonce(nonce_key(key) if isinstance(key, bytes) else key, at, shared_second(timestamp_s))
-
-
 def _results(rows: Iterable[ResultRow], entries: Sequence[Entry]) -> Iterator[PaymentResult]:
     """Yield the results of a payment with these ledger entries, which have its balances and often its times."""
     balances = {str(entry.balance): entry.balance for entry in entries}
     times = {entry.at: entry.at for entry in entries}
-    for at, status, code, cost, balance, cause, remarks, *receipt in rows:
+    for at, status, code, cost, balance, cause, *texts in rows:
         yield PaymentResult(
             times.get(at, at),
             result_kind(status, code, cost, cause),
             balances.get(balance) or Decimal(balance),
-            ResultTexts(remarks, *receipt) if any(receipt) else result_texts(remarks),
+            ResultTexts(*texts) if any(texts[1:]) else result_texts(texts[0]),
         )
+
+
+def restore_entries(rows: Iterable[EntryRow]) -> Iterator[Entry]:
+    """Yield the ledger entries of these rows."""
+    for id_, at, type_, amount, balance, remarks, trxid in rows:
+        yield Entry(id_, at, type_, shared_amount(amount), balance, same_text(remarks), trxid)
 
 
 OF_RESELLER, OF_CATALOG = "reseller/", "catalog"

@@ -12,13 +12,14 @@ from simulator.domain.model.delivery_attempts import JobCounts
 from simulator.domain.model.domain_events import EmailNotification
 from simulator.domain.model.inbox_programs import InboxProgram
 from simulator.domain.model.outcomes import DomainOutcome
+from simulator.domain.model.request_limits import SpentNonce
 from simulator.domain.model.resellers import Reseller, User
 from simulator.domain.model.rules import RuleCount
 from simulator.domain.model.schedule import NetworkStatus
 from simulator.domain.model.transactions import Step
 from simulator.domain.model.webhooks import Webhook
 from simulator.persistence.snapshot.document import Rows, Typed
-from simulator.persistence.snapshot.rows import CALLBACKS, CASES, DELIVERIES, SHARED, DueRow, NonceRow
+from simulator.persistence.snapshot.rows import CALLBACKS, CASES, DELIVERIES, SHARED, DueRow
 from simulator.runtime.counters import AnswerKey
 from simulator.runtime.value_counts import KeptCounts
 from simulator.wire import traffic
@@ -114,7 +115,7 @@ class Rest(msgspec.Struct, frozen=True, kw_only=True):
     callback_counts: dict[str, JobCounts]
     webhook_counts: dict[str, JobCounts]
     network: dict[str, NetworkStatus]
-    nonces: tuple[datetime, NonceRow | None]
+    nonces: tuple[datetime, SpentNonce | None]
     rates: tuple[list[tuple[str, datetime, int]], list[tuple[str, datetime]]]
     notifications: list[EmailNotification]
     notifications_left_out: int

@@ -2,12 +2,7 @@
 
 from decimal import Decimal
 
-import msgspec
-
-from simulator.domain.model.request_limits import nonce_key
 from simulator.domain.model.transactions import Transaction
-from simulator.persistence.snapshot.document import ENCODER
-from simulator.persistence.snapshot.rows import NonceRow, spent_nonce
 from tests.support.client import running
 from tests.support.replaying import read_back
 from tests.support.snapshots import resumed, take
@@ -32,11 +27,3 @@ def test_restored_payments_share_amounts_accounts_and_results() -> None:
         entry = core.state.resellers["RS001"].wallet.entry(first.debit)
         assert all(result.balance is entry.balance for result in first.results)
         assert entry.balance == first.results[0].balance != Decimal(0)
-
-
-def test_a_nonce_of_an_earlier_build_stays_spent() -> None:
-    at, text = "2027-01-01T00:00:00Z", b"RS001\nn-0123456789"
-    row = msgspec.msgpack.decode(ENCODER.encode([text, at, 7]), type=NonceRow)
-    spent = spent_nonce(row)
-    assert (spent.key, spent.timestamp_s) == (nonce_key(text), 7)
-    assert spent_nonce(msgspec.msgpack.decode(ENCODER.encode(spent), type=NonceRow)) == spent
