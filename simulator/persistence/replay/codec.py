@@ -8,6 +8,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable
 from decimal import Decimal
 from functools import reduce
+from itertools import chain
 from operator import attrgetter, or_
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -16,7 +17,7 @@ import msgspec
 from simulator.domain.model.delivery_attempts import OutgoingRequest
 from simulator.persistence.tape import entries
 from simulator.persistence.tape.entries import Entry, Line, Resumption, Time, plain
-from simulator.runtime.journal import Exchange, packed
+from simulator.runtime.journal import Exchange
 
 Began = dict[int, Exchange]
 """The requests that began to wait, by the numbers of their lines."""
@@ -137,7 +138,6 @@ class Answered(NamedTuple):
 
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number", enc_hook=plain)
 _LINE: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(reduce(or_, Line.__subclasses__()), float_hook=Decimal)
-_PLAIN: Final = ("method", "client", "replay_of", "prefix", "scheme")
 _TEXTS: Final = ("reseller", "selected_rule", "rule", "fault", "error", "diagnosis", "told", "trxid", "refid")
 _texts: Final = attrgetter(*_TEXTS)
 
@@ -275,13 +275,17 @@ def _exchange(line: RequestLine) -> Exchange:
     exchange = Exchange(
         at=line.now,
         wall=line.wall,
+        method=line.method,
         path=_text(line.path),
         query=line.query.encode("latin-1"),
-        packed_headers=packed(_headers(line.headers)),
+        packed_headers="\n".join(chain.from_iterable(line.headers)).encode("latin-1"),
+        client=line.client,
         body=_bytes(line.body),
         target=line.target.encode("latin-1"),
+        replay_of=line.replay_of,
+        prefix=line.prefix,
         is_awaited=line.awaited,
-        **{name: getattr(line, name) for name in _PLAIN},
+        scheme=line.scheme,
     )
     if line.answer:
         _put_answer(exchange, line.answer)
@@ -289,11 +293,11 @@ def _exchange(line: RequestLine) -> Exchange:
 
 
 def _put_answer(exchange: Exchange, answer: Answer) -> None:
-    for name in ("n", "status", "ending", "owner", "duration_us"):
-        setattr(exchange, name, getattr(answer, name))
+    exchange.n, exchange.status, exchange.duration_us = answer.n, answer.status, answer.duration_us
+    exchange.ending, exchange.owner = answer.ending, answer.owner
     exchange.own_headers, exchange.content = _headers(answer.headers), _bytes(answer.body)
-    for name in _TEXTS:
-        setattr(exchange, name, _text(getattr(answer, name)))
+    for name, text in zip(_TEXTS, _texts(answer), strict=True):
+        setattr(exchange, name, _text(text))
 
 
 def _spelled(content: bytes) -> Spelled:
