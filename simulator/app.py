@@ -35,7 +35,7 @@ from simulator.server.responder import PendingAnswer, responder_of
 
 if TYPE_CHECKING:
     from simulator.control.access import Token
-    from simulator.control.app import ControlApp
+    from simulator.control.control_app import ControlApp
     from simulator.persistence.data_folder import DataFolder
     from simulator.persistence.replay.rebuilding import Surroundings
     from simulator.postgres.cluster import Cluster
@@ -173,7 +173,7 @@ class App(Starlette):
     def _make_control(self) -> "ControlApp":
         """Return the control API, imported with its first request, so that the server starts sooner."""
         from simulator.control.access import Guard
-        from simulator.control.app import ControlApp
+        from simulator.control.control_app import ControlApp
         from simulator.persistence.rewinding import Rewinder
 
         rewinder = Rewinder(self.replayer, self.surroundings())

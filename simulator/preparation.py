@@ -13,7 +13,7 @@ from simulator.scenario.sections.templates import person_pools
 DELAY_S = 1.0  # the server answers its first requests undisturbed
 
 STEPS: tuple[Callable[[], object], ...] = (
-    partial(import_module, "simulator.control.app"),  # Starlette
+    partial(import_module, "simulator.control.control_app"),  # Starlette
     partial(import_module, "simulator.control.access"),
     partial(import_module, "simulator.auth.diagnose"),  # the first wrong signature
     partial(import_module, "jwt"),  # tokens

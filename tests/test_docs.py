@@ -11,7 +11,7 @@ import pytest
 from simulator.api.routes import RESELLER_ROUTES
 from simulator.contract.openapi import CONTROL as CONTROL_API
 from simulator.contract.openapi import OPENAPI, load
-from simulator.control.app import ROUTES
+from simulator.control.control_app import ROUTES
 from tools.site.links import outside_code
 from tools.site.pages import INDEX, reading_order
 

@@ -20,7 +20,7 @@ from simulator import preparation
 from simulator.app import build_app
 from simulator.options import Options
 
-HEAVY = ("faker", "jwt", "simulator.control.app", "simulator.control.access")
+HEAVY = ("faker", "jwt", "simulator.control.control_app", "simulator.control.access")
 build_app(Options())
 assert not [name for name in HEAVY if name in sys.modules], "they are not part of the start"
 preparation.DELAY_S = 0

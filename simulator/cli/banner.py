@@ -11,8 +11,8 @@ from simulator.cli.control import DEFAULT_URL
 from simulator.cli.output import printable_json
 from simulator.cli.server import Running
 from simulator.control.curl import curl_command
-from simulator.control.pages import swagger_ui
 from simulator.control.render import moment
+from simulator.control.web_pages import swagger_ui
 from simulator.domain.model.resellers import Reseller
 from simulator.options import CONTROL_PATH
 from simulator.redaction import redact_urls

@@ -18,7 +18,7 @@ from msgspec.json import decode
 from simulator.cli.output import is_coloured
 from simulator.cli.process import print_server_note
 from simulator.cli.watch import EventLines
-from simulator.control.events import EventQuery, EventSource, data_of
+from simulator.control.event_endpoints import EventQuery, EventSource, data_of
 from simulator.redaction import redact_urls
 from simulator.runtime.background import Worker
 from simulator.runtime.operations import report

@@ -24,7 +24,7 @@ from simulator.cli.output import echo, echo_value
 from simulator.cli.usage import CannotStart, verb, wrong_usage
 from simulator.control.autopsies import RequestParts, rendered, request_parts
 from simulator.control.curl import NotCurl, Pasted, read_command, read_words
-from simulator.control.explain import GivenKey
+from simulator.control.explanation_endpoints import GivenKey
 from simulator.control.http import InvalidInput
 from simulator.domain.model.instants import sandbox_time
 from simulator.redaction import redact_urls

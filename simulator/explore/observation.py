@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from simulator.api.routes import RESELLER_ROUTES, PathTable
 from simulator.app import App
-from simulator.control.results import judge
+from simulator.control.result_endpoints import judge
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.transactions import SETTLED, Status, Transaction
 from simulator.redaction import redact

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from simulator.control.http import error
-from simulator.control.sandboxes import FORWARDED_KEY, Application, OtherList
+from simulator.control.sandbox_endpoints import FORWARDED_KEY, Application, OtherList
 from simulator.options import CONTROL_PATH, DOCUMENT_PATH
 from simulator.postgres.cluster import Cluster
 from simulator.postgres.forwarding import (

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from simulator.api.routes import RESELLER_ROUTES
-from simulator.control.app import ROUTES
+from simulator.control.control_app import ROUTES
 from simulator.runtime.inboxes import INBOX_PATH
 from tests.support.bad_requests import (
     ask,

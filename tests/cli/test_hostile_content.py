@@ -18,7 +18,7 @@ from simulator.cli.output import printable, printable_body, printable_json
 from simulator.cli.reports.folder import coverage_text
 from simulator.cli.server_flags import ServerFlags
 from simulator.cli.verbs import VERBS
-from simulator.control.results import coverage_shown
+from simulator.control.result_endpoints import coverage_shown
 from simulator.domain.model.rules import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
 from simulator.persistence.replay.tape_writer import take_tape, tape_lines

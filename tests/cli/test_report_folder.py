@@ -13,7 +13,7 @@ from simulator.cli.reports.cases import Reports, Suite
 from simulator.cli.reports.folder import ReportFolder, begin_folder
 from simulator.cli.reports.judge import Judge, expectation_case
 from simulator.cli.server import Running
-from simulator.control.results import audit_of
+from simulator.control.result_endpoints import audit_of
 from simulator.runtime.expectation_verdicts import verdicts
 from tests.support.client import Client, running
 

@@ -18,7 +18,7 @@ from simulator.cli.reports.html import document
 from simulator.cli.reports.judge import Judge, RunVerdicts
 from simulator.cli.server import Running
 from simulator.cli.usage import PROGRAM
-from simulator.control.results import coverage_shown
+from simulator.control.result_endpoints import coverage_shown
 from simulator.domain.errors import DomainError
 from simulator.domain.model.outcomes import OUTCOMES, AnswerKind
 from simulator.domain.model.rules import RuleCount

@@ -8,7 +8,7 @@ from starlette.routing import Route
 from simulator.api.routes import RESELLER_ROUTES
 from simulator.contract.openapi import CONTROL, OPENAPI, load
 from simulator.contract.schemas import names
-from simulator.control.app import ROUTES
+from simulator.control.control_app import ROUTES
 from simulator.runtime.inboxes import INBOX_PATH
 
 METHODS = {"GET", "PUT", "POST", "DELETE", "PATCH"}

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from simulator.control.results import POINTS_MAX, balance_curve
+from simulator.control.result_endpoints import POINTS_MAX, balance_curve
 from simulator.domain.model.wallet import EntryType, Wallet
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)

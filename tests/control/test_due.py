@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simulator.control import clock
+from simulator.control import clock_endpoints
 from simulator.domain.agenda import Agenda
 from simulator.domain.commands import CreatePayment
 from tests.support.client import Client, running
@@ -121,13 +121,13 @@ def test_pages_follow_each_other(client: Client) -> None:
 
 def test_only_the_first_items_are_listed_and_a_page_after_them_is_refused_with_a_sentence() -> None:
     with running(RICH) as client:
-        for number in range(clock.LISTED_MAX + 3):
+        for number in range(clock_endpoints.LISTED_MAX + 3):
             client.live.enter(CreatePayment("RS001", f"p{number}", "RELOAD", "0123456789", "10"))
-        last = listed(client, f"?limit=1000&cursor={clock.LISTED_MAX - 1000}")
+        last = listed(client, f"?limit=1000&cursor={clock_endpoints.LISTED_MAX - 1000}")
         assert (last["has_more"], last["cursor"], last["left_out"]) == (False, None, 3)
-        assert last["due"][-1]["refid"] == f"p{clock.LISTED_MAX - 1}"
+        assert last["due"][-1]["refid"] == f"p{clock_endpoints.LISTED_MAX - 1}"
         assert listed(client, "?limit=1000")["left_out"] == 0
-        refused = client.sim("GET", f"{PATH}?cursor={clock.LISTED_MAX + 1}")
+        refused = client.sim("GET", f"{PATH}?cursor={clock_endpoints.LISTED_MAX + 1}")
         assert (refused.status, refused.json["path"]) == (400, "cursor")
         assert "later items appear as time passes" in refused.json["message"]
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from simulator.control.events import EventQuery, EventSource, data_of, event_content
+from simulator.control.event_endpoints import EventQuery, EventSource, data_of, event_content
 from simulator.redaction import MASKED
 from simulator.runtime import event_reader, events
 from simulator.runtime.events import Action, NumberedEvent
@@ -427,7 +427,7 @@ def rendered(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         numbers.append(event.number)
         return event_content(sandboxes, live, event, with_bodies=with_bodies)
 
-    monkeypatch.setattr("simulator.control.events.event_content", counted)
+    monkeypatch.setattr("simulator.control.event_endpoints.event_content", counted)
     return numbers
 
 

@@ -132,7 +132,7 @@ def test_a_wallet_is_drawn_from_its_entries(client: Client) -> None:
 
 
 def test_only_the_first_wallets_are_drawn(monkeypatch: pytest.MonkeyPatch, client: Client) -> None:
-    monkeypatch.setattr("simulator.control.results.WALLETS_MAX", 1)
+    monkeypatch.setattr("simulator.control.result_endpoints.WALLETS_MAX", 1)
     found = figures(client)
     assert ([one["reseller"] for one in found["wallets"]], found["wallets_left_out"]) == (["RS001"], 1)
     assert [one["reseller"] for one in figures(client, "?reseller=RS002")["wallets"]] == ["RS002"]

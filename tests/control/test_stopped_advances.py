@@ -107,7 +107,7 @@ def test_an_advance_may_be_stopped_twice(client: Client) -> None:
 
 
 def test_a_stop_does_not_wait_for_ever_for_a_receiver(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.control.clock.STOP_TIMEOUT_S", 0.01)
+    monkeypatch.setattr("simulator.control.clock_endpoints.STOP_TIMEOUT_S", 0.01)
     replies = [{"status": 200, "delay": "300ms"}] * 5
     assert client.sim("PUT", "/sandboxes/default/inbox/callbacks", {"replies": replies}).status == 200
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simulator.control import tapes
+from simulator.control import tape_endpoints
 from tests.support.client import Client, Response, running
 from tests.support.data_folders import killed, serving
 from tests.support.replaying import assert_replays
@@ -149,7 +149,7 @@ def test_an_invalid_tape_is_refused(client: Client, content: bytes) -> None:
 
 
 def test_a_tape_that_takes_too_much_is_refused(client: Client, tape: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tapes, "READ_BYTES_MAX", 10_000)
+    monkeypatch.setattr(tape_endpoints, "READ_BYTES_MAX", 10_000)
     refused = begun(client, tape)
     assert (refused.status, refused.json["error"]) == (400, "bad_tape")
     assert "more than 10000 bytes of memory" in refused.json["message"]

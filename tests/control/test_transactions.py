@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from simulator.control.transactions import SHOWN_MAX
+from simulator.control.transaction_endpoints import SHOWN_MAX
 from tests.support.client import Client, running
 
 PATH = "/sandboxes/default/transactions"

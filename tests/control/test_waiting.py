@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from simulator.control import requests
+from simulator.control import journal_endpoints
 from simulator.domain.commands import Credit, RemoveWebhook
 from simulator.runtime import waiting
 from simulator.runtime.waiting import WAITERS_MAX
@@ -49,7 +49,7 @@ def test_each_exchange_is_looked_at_once_for_each_that_waits(client: Client, mon
         looked_at[exchange.n] += 1
         return str(exchange.path)
 
-    monkeypatch.setitem(requests._FILTERS, "path", path_of)
+    monkeypatch.setitem(journal_endpoints._FILTERS, "path", path_of)
 
     async def story() -> None:
         first = client.live.journal.last_n

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-MODULES = "simulator.cli.serve, simulator.cli.server, simulator.control.app, simulator.persistence.data_folder"
+MODULES = "simulator.cli.serve, simulator.cli.server, simulator.control.control_app, simulator.persistence.data_folder"
 
 
 def test_neither_a_folder_nor_the_command_line_imports_psycopg() -> None:

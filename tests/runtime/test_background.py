@@ -73,8 +73,8 @@ def another(client: Client) -> Callable[[], Awaitable[None]]:
 
 
 CREATIONS = [
-    ("simulator.control.sandboxes.scenario_from_object", library.scenario_from_object, INLINE),
-    ("simulator.control.sandboxes.load_scenario", library.load_scenario, "bad-day"),
+    ("simulator.control.sandbox_endpoints.scenario_from_object", library.scenario_from_object, INLINE),
+    ("simulator.control.sandbox_endpoints.load_scenario", library.load_scenario, "bad-day"),
     ("simulator.runtime.sandboxes.first_state", first_state, INLINE),
 ]
 
@@ -187,14 +187,14 @@ LONG_PROGRAM = {"replies": [{"status": 500}] * 1000}
 
 
 def test_requests_are_answered_while_a_long_program_of_an_inbox_is_made(client: Client, gate: Gate) -> None:
-    gate.hold("simulator.control.inboxes.build_inbox", build_inbox)
+    gate.hold("simulator.control.inbox_endpoints.build_inbox", build_inbox)
     setting = client.asim("PUT", "/sandboxes/default/inbox/a", LONG_PROGRAM)
     assert client.run(gate.around(setting, another(client))).status == 200
 
 
 def test_a_sandbox_that_is_deleted_while_a_long_program_is_made_is_not_changed(client: Client, gate: Gate) -> None:
     client.sandbox(INLINE, "other")
-    gate.hold("simulator.control.inboxes.build_inbox", build_inbox)
+    gate.hold("simulator.control.inbox_endpoints.build_inbox", build_inbox)
     deletion = lambda: client.asim("DELETE", "/sandboxes/other")  # noqa: E731
     setting = client.asim("PUT", "/sandboxes/other/inbox/a", LONG_PROGRAM)
     assert client.run(gate.around(setting, deletion)).status == 404

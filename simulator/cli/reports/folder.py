@@ -14,10 +14,10 @@ from simulator.cli.reports import html
 from simulator.cli.reports.cases import UNFINISHED, ReportCase, Suite
 from simulator.cli.server import Running
 from simulator.cli.usage import CannotStart
-from simulator.control.deliveries import attempt_row
-from simulator.control.requests import exported, har, request_row
-from simulator.control.results import coverage_shown, expectations_shown
-from simulator.control.transactions import SHOWN_MAX, story
+from simulator.control.journal_endpoints import exported, har, request_row
+from simulator.control.notification_endpoints import attempt_row
+from simulator.control.result_endpoints import coverage_shown, expectations_shown
+from simulator.control.transaction_endpoints import SHOWN_MAX, story
 from simulator.domain.model.expectations import Verdict
 from simulator.redaction import Mask, redact
 from simulator.runtime.journal import Exchange

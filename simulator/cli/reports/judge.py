@@ -17,7 +17,7 @@ from simulator.cli.reports.folder import ReportFolder, begin_folder
 from simulator.cli.reports.run_tapes import RunTapes
 from simulator.cli.server import Running
 from simulator.cli.usage import CannotStart, notify
-from simulator.control.results import audit_of
+from simulator.control.result_endpoints import audit_of
 from simulator.domain.model.expectations import Verdict
 from simulator.redaction import Mask, Secrets, redact
 from simulator.runtime.expectation_verdicts import verdicts

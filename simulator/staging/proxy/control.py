@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from simulator.contract.openapi import PROXY
-from simulator.control import metrics, pages
+from simulator.control import metrics, web_pages
 from simulator.control.access import Guard
 from simulator.control.filters import matcher, numbered_record, query_of, refuse_other_parameters
 from simulator.control.http import (
@@ -30,7 +30,7 @@ from simulator.control.http import (
     refusal,
     reply,
 )
-from simulator.control.requests import as_script, har_parts
+from simulator.control.journal_endpoints import as_script, har_parts
 from simulator.domain.errors import DomainError, Unknown
 from simulator.redaction import Mask
 from simulator.runtime.background import in_background
@@ -85,7 +85,7 @@ class ProxyControl:
         log, listing = watcher.log, self._listing
         endpoints: dict[str, Callable[..., Any]] = {
             HEALTH_PATH: metrics.health,
-            "/_sim/openapi.json": partial(pages.document, PROXY),
+            "/_sim/openapi.json": partial(web_pages.document, PROXY),
             "/_sim/sandboxes": self._list,
             ONE + "/requests": listing("requests", "observed-requests-query", log.calls, _OF_CALL, shown.request),
             ONE + "/requests.har": self._as_har,

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import astuple
 
 from simulator.contract.responses import Departure
-from simulator.control.transactions import SHOWN_MAX
+from simulator.control.transaction_endpoints import SHOWN_MAX
 from simulator.runtime.journal import BoundedLog
 from simulator.staging.bodies import code_of, short
 from simulator.staging.proxy.departures import TOPUP_PATH

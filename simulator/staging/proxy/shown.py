@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import quote
 
 from simulator.control import render
-from simulator.control.requests import SAFE_IN_PATH, SAFE_IN_URL
+from simulator.control.journal_endpoints import SAFE_IN_PATH, SAFE_IN_URL
 from simulator.redaction import Mask
 from simulator.staging.proxy.log import Payment, SeenCall, SeenDeparture, SeenNotification, SeenStatus
 from simulator.staging.proxy.messages import value_of

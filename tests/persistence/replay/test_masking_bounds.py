@@ -43,7 +43,7 @@ def test_as_many_bytes_are_searched_as_the_tape_has(count: int, monkeypatch: pyt
 
 @pytest.mark.parametrize("query", ["", "?secrets=shown"])
 def test_others_have_their_turn_while_a_tape_is_made(query: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.control.tapes.SLICE_S", 0)
+    monkeypatch.setattr("simulator.control.tape_endpoints.SLICE_S", 0)
     with running({"resellers": [RESELLER]}) as client:
         addresses(client, 20)
 

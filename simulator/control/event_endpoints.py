@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from simulator.control import render, requests
+from simulator.control import journal_endpoints, render
 from simulator.control.access import access_of, is_still_allowed
-from simulator.control.deliveries import notification_row
 from simulator.control.filters import query_of
 from simulator.control.http import Forbidden, InvalidInput, sandboxes_of
+from simulator.control.notification_endpoints import notification_row
 from simulator.control.render import members
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.domain_events import AttemptOutcome, EmailNotification, LedgerPosting, StatusChange
@@ -51,7 +51,7 @@ def event_content(
             exchange = live.journal.find(item)
             if exchange is None:
                 raise EvictedEvent
-            fields = requests.request_row(exchange, sandboxes.mask_of(live, exchange.owner))
+            fields = journal_endpoints.request_row(exchange, sandboxes.mask_of(live, exchange.owner))
             del fields["at"]  # each event has it
             return EventContent(event, "request", exchange.at, fields)
         case StatusChange():

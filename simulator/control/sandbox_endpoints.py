@@ -22,7 +22,7 @@ from simulator.control.http import (
     reply,
     sandboxes_of,
 )
-from simulator.control.tapes import MEDIA_TYPE, begin, fork
+from simulator.control.tape_endpoints import MEDIA_TYPE, begin, fork
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.reports.invariants import violations

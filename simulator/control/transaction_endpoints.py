@@ -10,11 +10,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.deliveries import callback_row
 from simulator.control.filters import list_query
 from simulator.control.http import cursor_of, lines, page, reply, sandboxes_of
+from simulator.control.journal_endpoints import request_row
+from simulator.control.notification_endpoints import callback_row
 from simulator.control.render import members
-from simulator.control.requests import request_row
 from simulator.domain.errors import Unknown
 from simulator.domain.model.cases import Case
 from simulator.domain.model.transactions import PaymentResult, Transaction

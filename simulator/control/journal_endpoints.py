@@ -19,7 +19,7 @@ from simulator.auth.canonical import body_hash
 from simulator.control.access import may_touch
 from simulator.control.autopsies import autopsy_of
 from simulator.control.curl import call_command, exact_curl_command
-from simulator.control.explain import fresh_signature
+from simulator.control.explanation_endpoints import fresh_signature
 from simulator.control.filters import (
     bytes_of,
     list_query,

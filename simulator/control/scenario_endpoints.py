@@ -28,7 +28,7 @@ from simulator.control.http import (
     reply,
 )
 from simulator.control.render import members
-from simulator.control.sandboxes import files_of, is_yaml, needed_files
+from simulator.control.sandbox_endpoints import files_of, is_yaml, needed_files
 from simulator.domain.commands import AddRule, RemoveRule
 from simulator.domain.model.rules import Rule, RuleCount, ScenarioOrigin, SourceLine
 from simulator.runtime.background import in_background, place
