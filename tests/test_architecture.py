@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from simulator.domain.model.transactions import TRANSITIONS
-from simulator.wire.payments import STATUS_NAMES
+from simulator.wire.payment_answers import STATUS_NAMES
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "simulator"

@@ -27,7 +27,7 @@ from simulator.domain.queries import (
     version_switch,
 )
 from simulator.domain.state import State
-from simulator.wire import catalog as catalog_lists
+from simulator.wire import catalog_answers as catalog_lists
 from simulator.wire import error_bodies, legacy, option_lists
 from simulator.wire.diagnoses import shown
 from simulator.wire.formats import encode

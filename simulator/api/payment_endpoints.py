@@ -15,8 +15,8 @@ from simulator.domain.model.cases import CaseKind, NoSuchTransaction
 from simulator.domain.model.transactions import PaymentRefused, Reason
 from simulator.domain.queries import NEW_VERSION, older
 from simulator.runtime.lives import NO_QUOTAS
-from simulator.wire import bill_answers, payments
-from simulator.wire.payments import network_status
+from simulator.wire import bill_answers, payment_answers
+from simulator.wire.payment_answers import network_status
 
 NO_EXTRAS: Mapping[str, object] = {}
 
@@ -48,7 +48,7 @@ def topup(call: ApiCall) -> Reply:
         explain(call, outcome.detail, outcome.rule)
         explain(call, outcome.warning)
         explain(call, outcome.ignored)
-        return Reply(400, payments.refusal(outcome, fields, call.now))
+        return Reply(400, payment_answers.refusal(outcome, fields, call.now))
     exchange.trxid = outcome.transaction.trxid
     exchange.rule = outcome.rule
     if isinstance(amount, str) and amount != amount.strip():
@@ -57,7 +57,7 @@ def topup(call: ApiCall) -> Reply:
         explain(call, outcome.detail)
         explain(call, outcome.ignored)
     at_answer = call.sandbox.core.state.assumes("payment-timestamp", "answer")
-    return Reply(200, payments.answer(outcome, call.now if at_answer else outcome.result.at))
+    return Reply(200, payment_answers.answer(outcome, call.now if at_answer else outcome.result.at))
 
 
 def invalid_topup(call: ApiCall, problems: Problems) -> Reply:
@@ -77,7 +77,7 @@ def invalid_topup(call: ApiCall, problems: Problems) -> Reply:
     refused = PaymentRefused(
         reason=reason, code=state.codes[reason], balance=call.owner.wallet.balance, product_name=name
     )
-    return Reply(400, payments.refusal(refused, call.fields, call.now))
+    return Reply(400, payment_answers.refusal(refused, call.fields, call.now))
 
 
 @cache
@@ -123,7 +123,7 @@ def _open_case(kind: CaseKind, call: ApiCall) -> Reply:
     exchange.refid, exchange.trxid = outcome.transaction.refid, outcome.transaction.trxid
     exchange.rule = outcome.rule
     explain(call, outcome.detail, "" if outcome.is_accepted else outcome.rule)
-    return Reply(200, payments.case_answer(outcome))
+    return Reply(200, payment_answers.case_answer(outcome))
 
 
 check, void = partial(_open_case, CaseKind.DISPUTE), partial(_open_case, CaseKind.VOID)

@@ -16,7 +16,7 @@ from simulator.domain.model.callbacks import RetryPolicy
 from simulator.domain.model.money import parse_number
 from simulator.domain.model.transactions import Status
 from simulator.shortened import one_line
-from simulator.wire.payments import STATUS_NAMES
+from simulator.wire.payment_answers import STATUS_NAMES
 from simulator.wire.traffic import Call, Headers, Notification
 
 OBJECT_BYTES_MAX: Final = 256 * 1024

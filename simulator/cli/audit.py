@@ -7,7 +7,7 @@ from typing import Any
 from simulator.cli.control import NO_PATH, NO_SANDBOX, Control
 from simulator.cli.flags import asking_flags, file_option, own_option
 from simulator.cli.output import echo, echo_value, is_terminal, print_line
-from simulator.cli.reports.cases import UNWRITABLE, ReportCase, Suite, junit, write_all
+from simulator.cli.reports.report_cases import UNWRITABLE, ReportCase, Suite, junit, write_all
 from simulator.cli.usage import Refused, verb
 from simulator.shortened import whole_line
 

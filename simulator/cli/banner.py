@@ -18,7 +18,7 @@ from simulator.options import CONTROL_PATH
 from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.shortened import whole_line
-from simulator.staging.signing import Credentials, sign
+from simulator.staging.signed_requests import Credentials, sign
 from simulator.wire.formats import encode
 
 # The payment in the request to paste, where the scenario sells it: an ordinary account, a common denomination.

@@ -20,7 +20,7 @@ from simulator.cli.values import Whole
 from simulator.control.curl import curl_command
 from simulator.options import CONTROL_PATH
 from simulator.shortened import whole_line
-from simulator.staging.signing import CannotSign, Credentials, SignedRequest, sign, with_bearer
+from simulator.staging.signed_requests import CannotSign, Credentials, SignedRequest, sign, with_bearer
 from simulator.whole_files import CannotRead, content_of
 
 TIMEOUT_S = 60.0

@@ -13,7 +13,7 @@ from simulator.cli import completion
 from simulator.cli.call import read_file
 from simulator.cli.flags import json_flag, option, output_flag
 from simulator.cli.output import echo, echo_json, printable, printable_json
-from simulator.cli.reports.cases import UNWRITABLE, ReportCase, Reports, Suite, as_json, report_flags
+from simulator.cli.reports.report_cases import UNWRITABLE, ReportCase, Reports, Suite, as_json, report_flags
 from simulator.cli.usage import CannotStart, Refused, titled, verb, wrong_usage
 from simulator.contract.files import data_dir
 from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled, postman_collection

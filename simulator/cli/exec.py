@@ -12,7 +12,7 @@ from simulator.cli.child import STOP_TIMEOUT_S, check_programs, on_path, run
 from simulator.cli.completion import BEHIND_DASHES
 from simulator.cli.flags import file_option, option, own_option
 from simulator.cli.output import print_to_stderr
-from simulator.cli.reports.cases import Reports, report_flags
+from simulator.cli.reports.report_cases import Reports, report_flags
 from simulator.cli.server_flags import ServerFlags, of_one_command, server_flags
 from simulator.cli.usage import CannotStart, verb
 from simulator.cli.values import Span

@@ -30,7 +30,7 @@ from simulator.domain.model.instants import sandbox_time
 from simulator.redaction import redact_urls
 from simulator.scenario.library import load_scenario
 from simulator.shortened import whole_line
-from simulator.staging.signing import CannotSign, secret_bytes
+from simulator.staging.signed_requests import CannotSign, secret_bytes
 from simulator.wire.token_answers import PATHS
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH")

@@ -18,8 +18,8 @@ from simulator.cli.exec import WithCommand
 from simulator.cli.flags import file_option, own_option
 from simulator.cli.output import echo, print_table
 from simulator.cli.process import signals_handled
-from simulator.cli.reports import explore as screen
-from simulator.cli.reports.cases import UNWRITABLE, Reports
+from simulator.cli.reports import explore_report as screen
+from simulator.cli.reports.report_cases import UNWRITABLE, Reports
 from simulator.cli.server_flags import ServerFlags, of_one_command, options_of, server_flags
 from simulator.cli.usage import CannotStart, ending_with_problems, notify, verb
 from simulator.cli.values import Number, Span, Whole
@@ -33,7 +33,7 @@ from simulator.explore.runs import CannotRun, Setting, Workers
 from simulator.explore.trials import AsksNothing, BaselineFails, Trials
 from simulator.options import LOOPBACK, Options
 from simulator.scenario.library import load_scenario
-from simulator.server.serve import host_for_clients
+from simulator.server.http_server import host_for_clients
 from simulator.shortened import whole_line
 
 Words = tuple[str, ...]

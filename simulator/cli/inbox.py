@@ -11,8 +11,8 @@ from reseller_sim.evidence import inbox_hint, outcome
 from simulator.cli import completion, values
 from simulator.cli.control import TIMEOUT_S, Control, path_part
 from simulator.cli.flags import control_flags, json_flag, own_option
-from simulator.cli.journal import SHOWN_MAX, trxid_of
 from simulator.cli.output import echo_value, print_line, print_table, show, times_of_day
+from simulator.cli.requests import SHOWN_MAX, trxid_of
 from simulator.cli.sandbox import deposit, reseller
 from simulator.cli.usage import Refused, notify, verb, wrong_usage
 from simulator.cli.values import Span, Whole

@@ -76,7 +76,7 @@ def _serve(url: str | None, sandbox: str, scenario: str | None, token: str | Non
     from reseller_sim import NotRunning, NotStarted, Simulator, SimulatorError
 
     try:
-        from simulator.mcp.server import Assistant, serve
+        from simulator.mcp.stdio_server import Assistant, serve
     except ImportError as error:
         if (error.name or "").partition(".")[0] != "mcp":
             raise

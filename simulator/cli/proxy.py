@@ -19,14 +19,14 @@ from simulator.cli.values import WILDCARDS, Span, TokenFile
 from simulator.control.access import Guard
 from simulator.options import CONTROL_PATH
 from simulator.scenario.library import problems
-from simulator.server.serve import CannotListen, make_server
+from simulator.server.http_server import CannotListen, make_server
 from simulator.shortened import whole_line
-from simulator.staging.proxy.app import CALLBACKS_PATH, Proxy, wall_clock
+from simulator.staging.proxy.proxy_app import CALLBACKS_PATH, Proxy, wall_clock
 from simulator.staging.proxy.recording import Recording, UnusableScenario
 from simulator.staging.proxy.secrets import SeenSecrets, Signatures
 from simulator.staging.proxy.watcher import Watcher
 from simulator.staging.recorder.recorder import TrafficRecorder
-from simulator.staging.signing import Address, CannotSign, parse_address, secret_bytes
+from simulator.staging.signed_requests import Address, CannotSign, parse_address, secret_bytes
 from simulator.whole_files import refuse_other_than_file, write_whole
 from simulator.wire.formats import encode
 

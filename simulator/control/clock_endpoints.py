@@ -29,7 +29,7 @@ from simulator.runtime.events import Action
 from simulator.runtime.lanes import STOPPED
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.formats import number
-from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
+from simulator.wire.payment_answers import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 STOP_TIMEOUT_S = 5.0
 """How long to wait for an advance to stop; a receiver may take longer to answer."""

@@ -26,7 +26,7 @@ from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.traces import sent_trace
 from simulator.wire import webhook_bodies
 from simulator.wire.formats import encode, iso_utc_exact
-from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
+from simulator.wire.payment_answers import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 KINDS: Mapping[str, type] = {
     "request": int,

@@ -26,7 +26,7 @@ from simulator.runtime.journal import Tally
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.probes import PROBES, ImpossibleProbe, ReceiverProbe, send_probe
 from simulator.wire import webhook_bodies
-from simulator.wire.payments import CALLBACK_STATUS_NAMES
+from simulator.wire.payment_answers import CALLBACK_STATUS_NAMES
 
 ATTEMPTS_MAX = 1_000
 """More attempts than any callback has, for any `limits.callback_retries`."""

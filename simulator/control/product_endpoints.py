@@ -18,7 +18,7 @@ from simulator.domain.queries import last_updated, product_of, reseller_of
 from simulator.domain.state import State
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.sections.catalog_section import build_changes, build_tree_changes
-from simulator.wire.catalog import adjustment, overlay_body, product_body, tree_part
+from simulator.wire.catalog_answers import adjustment, overlay_body, product_body, tree_part
 from simulator.wire.formats import iso_utc_exact, number
 
 

@@ -39,7 +39,7 @@ from simulator.runtime.expectation_verdicts import verdicts_in_slices
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.traffic_log import TrafficLog, log_in_slices, log_of
 from simulator.wire.formats import number
-from simulator.wire.payments import STATUS_NAMES
+from simulator.wire.payment_answers import STATUS_NAMES
 
 WALLETS_MAX = 50
 """The limit of wallets in an answer; request other wallets with `reseller`."""

@@ -22,7 +22,7 @@ from simulator.domain.state import State, payment_with
 from simulator.runtime.attempt_log import AttemptLog
 from simulator.runtime.holds import HoldEntry
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.wire.payments import STATUS_NAMES
+from simulator.wire.payment_answers import STATUS_NAMES
 
 Row = Mapping[str, Any]
 Event = tuple[str, int, int, str]  # time, rank within an instant, order within the rank, and text

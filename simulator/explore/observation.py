@@ -16,7 +16,7 @@ from simulator.runtime.expectation_verdicts import verdicts
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import Ending
 from simulator.runtime.traffic_log import log_of
-from simulator.wire.payments import STATUS_NAMES
+from simulator.wire.payment_answers import STATUS_NAMES
 
 GIVEN_BACK: Final = frozenset({Status.FAILED, Status.REFUNDED})
 """The statuses of a payment that was refunded to the wallet."""

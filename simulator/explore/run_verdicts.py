@@ -13,7 +13,7 @@ import msgspec
 
 from simulator.explore.fault_catalogue import NAME_CHARS_MAX, Fault, when_of
 from simulator.explore.observation import EXPECTED_OF_WARNINGS, GIVEN_BACK, RunOutcome
-from simulator.wire.payments import STATUS_NAMES
+from simulator.wire.payment_answers import STATUS_NAMES
 
 
 class Kind(StrEnum):

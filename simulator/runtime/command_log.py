@@ -38,7 +38,7 @@ from simulator.runtime.courier import Courier
 from simulator.runtime.events import Action, EventLog
 from simulator.runtime.traces import Trace, TraceContext, passed_on
 from simulator.scenario.reading.nodes import ScenarioError
-from simulator.wire.catalog import product_body, tree_part
+from simulator.wire.catalog_answers import product_body, tree_part
 from simulator.wire.formats import encode
 
 DONE = "done"

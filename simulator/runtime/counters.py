@@ -20,7 +20,7 @@ from simulator.domain.state import State
 from simulator.runtime.journal import Exchange, Journal
 from simulator.runtime.operations import BOUNDS_US, ServerCounts
 from simulator.runtime.value_counts import SHOWN_MAX, ExpectationBudget, KeptCounts, MatchingCall, ValueCounts
-from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
+from simulator.wire.payment_answers import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 SENT = frozenset({"refid", "account", "product", "trxid"})
 """The facts that are in the body of a call, or in its query."""

@@ -32,7 +32,7 @@ from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.operations import CALLBACK, WEBHOOK, ServerCounts
 from simulator.runtime.traces import Trace, Traces, passed_on
 from simulator.wire import outbound
-from simulator.wire.payments import STATUS_NAMES
+from simulator.wire.payment_answers import STATUS_NAMES
 
 # SPEC 6.1: the source addresses of each environment.
 _PRODUCTION = ("18.140.170.98", "13.215.6.214")

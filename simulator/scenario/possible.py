@@ -13,7 +13,7 @@ from simulator.scenario.reading.value_reader import ValueReader, text_of
 from simulator.scenario.sections.expectation_section import EVENT_TYPES
 from simulator.scenario.sections.matchers import value_test
 from simulator.scenario.sections.rule_sections import listed_values, values_of
-from simulator.wire.payments import STATUS_NAMES
+from simulator.wire.payment_answers import STATUS_NAMES
 
 UNKNOWN_PATH = "404"
 CLOSED = "0"  # the status of a connection that was closed without an answer

@@ -22,7 +22,7 @@ from simulator.http_client.client import Client
 from simulator.http_client.dialer import Dialer, NotConnectedError, Origin
 from simulator.shortened import shortened
 from simulator.staging.conform.findings import Departs, NotExercised
-from simulator.staging.signing import Credentials, parse_address, signature_headers
+from simulator.staging.signed_requests import Credentials, parse_address, signature_headers
 from simulator.wire.formats import RANGE_DASH
 
 BODY_BYTES_MAX: Final = 64 * 1024 * 1024

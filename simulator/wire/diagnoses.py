@@ -13,7 +13,7 @@ from simulator.domain.model.money import DIGITS_AFTER_MAX, DIGITS_BEFORE_MAX, de
 from simulator.domain.model.transactions import Status
 from simulator.shortened import ELLIPSIS, QUOTED_CHARS_MAX, SENTENCE_CHARS_MAX, shortened
 from simulator.wire.formats import amount_text
-from simulator.wire.payments import STATUS_NAMES
+from simulator.wire.payment_answers import STATUS_NAMES
 
 ITEMS_MAX = 12
 

@@ -8,7 +8,7 @@ from simulator.domain.model.catalog import Category, Product
 from simulator.domain.model.history import HISTORY_STATUSES, Figures, HistoryStatus
 from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.transactions import SETTLED, Transaction
-from simulator.wire import payments
+from simulator.wire import payment_answers
 from simulator.wire.formats import year_first_ms
 
 STATUS_FILTERS: Mapping[str, HistoryStatus] = {
@@ -35,7 +35,7 @@ def record(
     texts = result.texts
     status = HISTORY_STATUSES[result.kind.status]
     is_named_apart = payment_names and status is HistoryStatus.PENDING
-    name = payments.STATUS_NAMES[result.kind.status] if is_named_apart else HISTORY_STATUS_NAMES[status]
+    name = payment_answers.STATUS_NAMES[result.kind.status] if is_named_apart else HISTORY_STATUS_NAMES[status]
     return {
         "trxid": one.trxid,
         "date": year_first_ms(one.created),

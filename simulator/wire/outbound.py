@@ -11,7 +11,7 @@ from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.delivery_attempts import Job, OutgoingRequest
 from simulator.domain.model.transactions import PaymentResult, Transaction
 from simulator.domain.model.webhooks import Delivery, Event, Signature
-from simulator.wire import payments, webhook_bodies
+from simulator.wire import payment_answers, webhook_bodies
 from simulator.wire.formats import encode, number
 from simulator.wire.webhook_signature import signed
 
@@ -26,7 +26,7 @@ def callback(job: Callback, source_address: str) -> OutgoingRequest:
     headers = _common_headers(source_address)
     if job.method == "GET":
         return OutgoingRequest("GET", _with_query(job.url, _query(job)), headers[:-1])
-    return OutgoingRequest("POST", job.url, headers, encode(payments.callback(job.transaction, job.result)))
+    return OutgoingRequest("POST", job.url, headers, encode(payment_answers.callback(job.transaction, job.result)))
 
 
 def webhook(job: Delivery, scheme: Signature, at: datetime, source_address: str) -> OutgoingRequest:
@@ -51,7 +51,7 @@ class CallbackRequest(msgspec.Struct, frozen=True, gc=False):
     @property
     def body(self) -> bytes:
         """Return the body as it was sent."""
-        return encode(payments.callback(self.transaction, self.result))
+        return encode(payment_answers.callback(self.transaction, self.result))
 
 
 def without_body(job: Job, request: OutgoingRequest) -> OutgoingRequest | CallbackRequest:
@@ -73,7 +73,7 @@ def event_body(event: Event) -> bytes:
 
 
 def _query(job: Callback) -> str:
-    message = encode(payments.callback_message(job.transaction, job.result)).decode()
+    message = encode(payment_answers.callback_message(job.transaction, job.result)).decode()
     parameters = {
         "refid": job.transaction.refid,
         "status": str(job.result.kind.code),

@@ -14,7 +14,7 @@ from simulator.domain.model.webhooks import (
     ReplayRefused,
     Webhook,
 )
-from simulator.wire import catalog, option_lists
+from simulator.wire import catalog_answers, option_lists
 from simulator.wire.formats import iso_utc, number
 
 EVENT_VERSION = "1.0"
@@ -85,9 +85,9 @@ def _resource(entry: CatalogEntry) -> dict[str, Any]:
             assert entry.product is not None, "an option comes with its product"
             return option_lists.option(entry.product, entry.field_id, option, by_denomination=newer)
         case Product() as product:
-            return catalog.product_body(product, by_denomination=newer, has_loss_risk=entry.has_loss_risk)
+            return catalog_answers.product_body(product, by_denomination=newer, has_loss_risk=entry.has_loss_risk)
         case part:
-            return catalog.tree_part(part)
+            return catalog_answers.tree_part(part)
 
 
 def record(one: Delivery, *, counts_attempts: bool = False) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 
 from simulator.control.curl import ARGUMENT_BYTES_MAX, curl_command
 from simulator.scenario.library import load_scenario
-from simulator.staging.signing import CannotSign, Credentials, sign
+from simulator.staging.signed_requests import CannotSign, Credentials, sign
 from tests.support.runner import invoke, refusal
 from tests.support.shell import parse_curl
 

@@ -13,11 +13,11 @@ from xml.etree import ElementTree
 import pytest
 
 from simulator import __version__
-from simulator.cli.reports.conform import write_files
+from simulator.cli.reports.conform_report import write_files
 from simulator.staging.conform.findings import ConformReport, Departure, Learned, Result
 from simulator.staging.conform.run import known_names
 from simulator.staging.service import Session, SessionClock
-from simulator.staging.signing import Credentials
+from simulator.staging.signed_requests import Credentials
 from tests.support.client import running
 from tests.support.conforming import InProcess
 from tests.support.local_server import QuietHandler, local_server

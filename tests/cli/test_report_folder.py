@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from simulator.cli.reports.cases import Reports, Suite
 from simulator.cli.reports.folder import ReportFolder, begin_folder
 from simulator.cli.reports.judge import Judge, expectation_case
+from simulator.cli.reports.report_cases import Reports, Suite
 from simulator.cli.server import Running
 from simulator.control.result_endpoints import audit_of
 from simulator.runtime.expectation_verdicts import verdicts

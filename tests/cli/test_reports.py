@@ -12,10 +12,10 @@ from click.testing import CliRunner
 
 from simulator import __version__
 from simulator.cli.main import cli
-from simulator.cli.reports.cases import ReportCase, Reports, Suite, annotations, as_json, junit
 from simulator.cli.reports.folder import coverage_text, section
 from simulator.cli.reports.html import document
 from simulator.cli.reports.judge import Judge, RunVerdicts
+from simulator.cli.reports.report_cases import ReportCase, Reports, Suite, annotations, as_json, junit
 from simulator.cli.server import Running
 from simulator.cli.usage import PROGRAM
 from simulator.control.result_endpoints import coverage_shown

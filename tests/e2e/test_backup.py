@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from reseller_sim import Simulator
-from simulator.staging.signing import Credentials, sign
+from simulator.staging.signed_requests import Credentials, sign
 from tests.support.client import Response
 from tests.support.processes import Serving, ask, run, serving
 

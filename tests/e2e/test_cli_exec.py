@@ -262,7 +262,7 @@ def expecting(folder: Path) -> Path:
 
 CLIENT = """
 import os, urllib.error, urllib.request
-from simulator.staging.signing import Credentials, sign
+from simulator.staging.signed_requests import Credentials, sign
 sim = os.environ["RESELLER_SIM_URL"] + "/sandboxes"
 credentials = Credentials(os.environ["RESELLER_API_KEY"], os.environ["RESELLER_API_SECRET"])
 def ask(method, path="", body=b""):

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from simulator.persistence.schema import DATABASE
-from simulator.staging.signing import Credentials, sign
+from simulator.staging.signed_requests import Credentials, sign
 from tests.support.client import Response
 from tests.support.processes import DEADLINE_S, PROGRAM, ROOT, Serving, ask, environment, run, serving
 from tests.support.stores import change_entries

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simulator.staging.signing import Credentials, sign
+from simulator.staging.signed_requests import Credentials, sign
 from tests.support.client import Response
 from tests.support.processes import Serving, ask, serving
 

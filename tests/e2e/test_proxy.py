@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from simulator.staging.signing import Credentials, sign
+from simulator.staging.signed_requests import Credentials, sign
 from tests.support.connections import connected
 from tests.support.endpoints import ENDPOINTS
 from tests.support.processes import Serving, ask, serving

@@ -9,7 +9,7 @@ import pytest
 
 from simulator.contract.openapi import PROXY, load
 from simulator.control.access import Guard
-from simulator.staging.proxy.control import ProxyControl
+from simulator.staging.proxy.proxy_control import ProxyControl
 from simulator.staging.proxy.secrets import SeenSecrets, Signatures
 from simulator.staging.proxy.watcher import Watcher
 from tests.support.pages import ADDRESS, assert_shown, blocks, empty_folder, printed

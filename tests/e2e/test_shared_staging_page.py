@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 
 import pytest
 
-from simulator.staging.signing import Credentials, sign
+from simulator.staging.signed_requests import Credentials, sign
 from tests.support.certificates import Pair, dated, name_of, pair
 from tests.support.pages import await_line, blocks, empty_folder
 from tests.support.processes import DEADLINE_S, PROGRAM, ROOT, Serving, environment, free_port, serving

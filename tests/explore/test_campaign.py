@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli.reports.explore import UNREPEATED, result, suites
+from simulator.cli.reports.explore_report import UNREPEATED, result, suites
 from simulator.explore import campaign
 from simulator.explore.campaign import Campaign, Plan
 from simulator.explore.fault_catalogue import crossed_requests, overtaken_answers, single_faults

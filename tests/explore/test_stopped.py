@@ -1,6 +1,6 @@
 """Output in CI of an exploration that a signal has ended."""
 
-from simulator.cli.reports.explore import suites, suites_when_stopped
+from simulator.cli.reports.explore_report import suites, suites_when_stopped
 from simulator.explore.fault_catalogue import single_faults
 from simulator.explore.fault_findings import ExplorationReport
 from simulator.explore.run_verdicts import RunVerdict

@@ -9,7 +9,7 @@ from mcp import Client, MCPError
 
 from reseller_sim import Simulator
 from simulator.mcp.pages import FIRST, PROMPTS, titles
-from simulator.mcp.server import TOOLS
+from simulator.mcp.stdio_server import TOOLS
 from simulator.scenario.library import names, text
 from tests.support.assistants import answer, within
 from tests.support.processes import ROOT

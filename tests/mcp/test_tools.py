@@ -9,7 +9,7 @@ import pytest
 
 from reseller_sim import Sandbox, Simulator
 from simulator.contract.schemas import schema
-from simulator.mcp.server import TOOLS
+from simulator.mcp.stdio_server import TOOLS
 from simulator.mcp.tools import ANSWER_BYTES_MAX
 from tests.support.assistants import answer, call, within
 from tests.support.processes import ROOT, ask, free_port, serving

@@ -11,7 +11,7 @@ import mcp.types as types
 from mcp import Client, StdioServerParameters, stdio_client
 
 from reseller_sim import Simulator
-from simulator.mcp.server import Assistant
+from simulator.mcp.stdio_server import Assistant
 from tests.support.processes import DEADLINE_S, PROGRAM, ROOT, environment
 
 T = TypeVar("T")

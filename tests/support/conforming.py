@@ -7,10 +7,10 @@ from typing import Any
 
 from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import ConformReport
-from simulator.staging.conform.payments import Order, PaymentRunner
+from simulator.staging.conform.payment_runner import Order, PaymentRunner
 from simulator.staging.conform.run import report
 from simulator.staging.service import Answer, Request, Session, SessionClock
-from simulator.staging.signing import Credentials
+from simulator.staging.signed_requests import Credentials
 from tests.support.client import Client
 from tests.support.tokens import PASSWORD, USER
 

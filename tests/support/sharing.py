@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from simulator.staging.signing import Credentials, sign
+from simulator.staging.signed_requests import Credentials, sign
 from tests.support.client import Response
 from tests.support.processes import DEADLINE_S, Serving, ask, serving
 

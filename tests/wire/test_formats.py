@@ -11,7 +11,7 @@ import pytest
 from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback, CallbackConfig
 from simulator.domain.model.transactions import Distortion, PaymentResult, ResultKind, ResultTexts, Status, Transaction
-from simulator.wire import account, outbound, payments
+from simulator.wire import account, outbound, payment_answers
 from simulator.wire.formats import day_first, encode, iso_utc, iso_utc_exact, number, year_first, year_first_ms
 
 AT = datetime(2026, 12, 31, 16, 5, 9, 7_999, tzinfo=UTC)
@@ -106,7 +106,7 @@ def test_callbacks_know_three_words_and_a_void_is_a_failure(status: Status, word
 
 def test_a_post_callback_has_all_fields_of_a_payment_result() -> None:
     job = callback(Status.SUCCESSFUL)
-    assert payments.callback(job.transaction, job.result)["data"] == {
+    assert payment_answers.callback(job.transaction, job.result)["data"] == {
         "statusCode": 53, "status": "Succesful", "account": "0123", "product": "BILL", "productName": "Bill",
         "amount": Decimal("10.5"), "sn": "SN", "pin": "", "expiry": "20270102", "cost": Decimal("9.7"),
         "balance": Decimal("90.3"), "remarks": "note", "refid": "ref/1?", "timestamp": "2027-01-01 00:05:09",

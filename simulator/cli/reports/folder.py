@@ -11,7 +11,7 @@ from typing import Any
 from simulator.cli.audit import AUDIT, WARNING
 from simulator.cli.output import clock_time
 from simulator.cli.reports import html
-from simulator.cli.reports.cases import UNFINISHED, ReportCase, Suite
+from simulator.cli.reports.report_cases import UNFINISHED, ReportCase, Suite
 from simulator.cli.server import Running
 from simulator.cli.usage import CannotStart
 from simulator.control.journal_endpoints import exported, har, request_row

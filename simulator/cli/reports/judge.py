@@ -12,8 +12,8 @@ from typing import Final
 
 from reseller_sim.exchange import proxy_hint
 from simulator.cli.audit import AUDIT, NOT_EXERCISED, NOTHING, WARNING, WHERE_TO_SEND, audit_cases
-from simulator.cli.reports.cases import UNWRITABLE, ReportCase, Reports, RunFacts, Suite
 from simulator.cli.reports.folder import ReportFolder, begin_folder
+from simulator.cli.reports.report_cases import UNWRITABLE, ReportCase, Reports, RunFacts, Suite
 from simulator.cli.reports.run_tapes import RunTapes
 from simulator.cli.server import Running
 from simulator.cli.usage import CannotStart, notify

@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Final
 
-from simulator.cli.reports.cases import unwritable
+from simulator.cli.reports.report_cases import unwritable
 from simulator.cli.usage import CannotStart, notify
 from simulator.persistence.replay.player import RequestReplay
 from simulator.persistence.replay.tape_redaction import CannotMask, lines_without_secrets

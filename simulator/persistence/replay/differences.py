@@ -20,7 +20,7 @@ from simulator.persistence.tape.entries import AttemptSent, Due
 from simulator.runtime.command_log import digest
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.wire.catalog import product_body, tree_part
+from simulator.wire.catalog_answers import product_body, tree_part
 from simulator.wire.formats import encode
 
 _NOT_COMPARED: Final = frozenset({"duration_us", "owner"})  # measured by the wall; the sandbox's own id, if any

@@ -25,7 +25,7 @@ from simulator.persistence.snapshot.document import (
     typed,
 )
 from simulator.persistence.snapshot.rows import CASES, JobWriter, PaymentWriter, callback_row, due_rows
-from simulator.persistence.snapshot.state import (
+from simulator.persistence.snapshot.state_part import (
     COUNTS,
     MAPPINGS,
     RESELLERS,

@@ -1,7 +1,7 @@
 """A snapshot: the whole state of a sandbox as one MessagePack document.
 
-The document comes in parts, so that it can be written in slices: `state` (`snapshot/state`), and each long log in parts
-of up to `SIZE` records (`snapshot/rows`). A record refers to another by its number or id.
+The document comes in parts, so that it can be written in slices: `state` (`snapshot/state_part`), and each long log
+in parts of up to `SIZE` records (`snapshot/rows`). A record refers to another by its number or id.
 `docs/tape.md` describes the format.
 """
 

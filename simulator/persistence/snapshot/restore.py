@@ -38,7 +38,7 @@ from simulator.persistence.snapshot.rows import (
     restore_entries,
     restore_payments,
 )
-from simulator.persistence.snapshot.state import COUNTS, MAPPINGS, RESELLERS, AddedRow, EventRow, Rest
+from simulator.persistence.snapshot.state_part import COUNTS, MAPPINGS, RESELLERS, AddedRow, EventRow, Rest
 from simulator.persistence.tape.entries import Entry as TapeEntry
 from simulator.runtime.events import Action, Item
 from simulator.runtime.inbox_messages import Inbox, InboxMessage

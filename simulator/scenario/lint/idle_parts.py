@@ -22,7 +22,7 @@ from simulator.scenario.sections.timelines import (
     payment_thens,
     told,
 )
-from simulator.wire.payments import STATUS_NAMES
+from simulator.wire.payment_answers import STATUS_NAMES
 
 # The codes that a final status cannot have, since they mean something else; other codes may be a provider's own.
 _OF_OTHERS: Mapping[str, frozenset[int]] = {

@@ -22,7 +22,7 @@ from simulator.scenario.reading.nodes import (
 )
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.yaml import flow
-from simulator.wire.payments import STATUS_NAMES
+from simulator.wire.payment_answers import STATUS_NAMES
 
 
 @cache

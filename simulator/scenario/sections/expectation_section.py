@@ -20,7 +20,7 @@ from simulator.scenario.sections.matchers import compile_when
 from simulator.scenario.sections.rule_sections import KnownCodes, check_codes, values_of, when_of
 from simulator.scenario.sections.timelines import STATUSES
 from simulator.scenario.yaml import flow
-from simulator.wire.payments import STATUS_NAMES
+from simulator.wire.payment_answers import STATUS_NAMES
 
 _CHANGES = ("created", "updated", "deleted")
 EVENT_TYPES = (

@@ -13,7 +13,7 @@ from simulator.domain.model.instants import sandbox_time
 from simulator.domain.model.scenario import ClockStart, Limits
 from simulator.domain.model.schedule import NetworkStatus, NetworkTimeline
 from simulator.scenario.reading.value_reader import ONE, ValueReader
-from simulator.wire.payments import STATUS_NAMES
+from simulator.wire.payment_answers import STATUS_NAMES
 
 # `null` as a tolerance: larger than any difference of valid times.
 ANY_TIME = timedelta(days=365_000)

@@ -29,7 +29,7 @@ from simulator.domain.model.transactions import (
 from simulator.scenario.reading.value_reader import ValueReader, day
 from simulator.scenario.sections.templates import template, templates
 from simulator.scenario.sections.times import clock_time, delay
-from simulator.wire.payments import STATUS_NAMES
+from simulator.wire.payment_answers import STATUS_NAMES
 
 Then = TypeVar("Then")
 ONE_OF = "one_of"

@@ -5,11 +5,11 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.staging.conform.checks.configuration import WEBHOOK, a_webhook, put
-from simulator.staging.conform.checks.payments import voided
+from simulator.staging.conform.checks.payment_checks import voided
 from simulator.staging.conform.checks.statements import HISTORY, STATEMENT, recent
 from simulator.staging.conform.context import Run, question
 from simulator.staging.conform.findings import NotExercised
-from simulator.staging.conform.payments import PENDING, STATUSES
+from simulator.staging.conform.payment_runner import PENDING, STATUSES
 from simulator.staging.conform.questions import category_of
 from simulator.staging.service import Answer
 

@@ -12,7 +12,7 @@ from simulator.contract.responses import Departure as FromContract
 from simulator.contract.responses import departures
 from simulator.redaction import Secrets, redact
 from simulator.staging.conform.findings import Departs, Departure, NotExercised
-from simulator.staging.conform.payments import Order, PaymentRunner, PlannedPayment
+from simulator.staging.conform.payment_runner import Order, PaymentRunner, PlannedPayment
 from simulator.staging.service import Answer, Session, recent_days, target
 
 _NOT_SHOWN_400 = (

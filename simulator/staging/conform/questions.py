@@ -5,7 +5,7 @@ from secrets import token_hex
 from typing import Any
 from urllib.parse import quote
 
-from simulator.staging.conform.checks.catalog import UNKNOWN
+from simulator.staging.conform.checks.catalog_checks import UNKNOWN
 from simulator.staging.conform.checks.signatures import REFRESH, TOKEN, login, post, result_of
 from simulator.staging.conform.context import (
     Run,

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from simulator.staging.conform import account_questions, questions
 from simulator.staging.conform.checks import (
-    catalog,
+    catalog_checks,
     configuration,
     invalid_requests,
-    payments,
+    payment_checks,
     reads,
     signatures,
     statements,
@@ -24,7 +24,7 @@ MISHAP = "an answer"
 
 
 # Reads and refusals first; payments before the history and the statement, which need entries.
-ORDER = (reads, catalog, invalid_requests, signatures, payments, statements, configuration)
+ORDER = (reads, catalog_checks, invalid_requests, signatures, payment_checks, statements, configuration)
 
 
 def all_checks() -> list[Check]:

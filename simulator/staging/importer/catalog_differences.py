@@ -14,7 +14,7 @@ from simulator.domain.model.catalog import Catalog, OptionList, Product
 from simulator.shortened import one_line
 from simulator.staging.bodies import as_dict, as_text
 from simulator.staging.importer.account_answers import Offer, ProductAnswers, biller_field
-from simulator.wire import catalog, legacy, option_lists
+from simulator.wire import catalog_answers, legacy, option_lists
 from simulator.wire.formats import encode
 from simulator.wire.option_lists import Page
 
@@ -29,7 +29,7 @@ Difference = tuple[str, Any, Any]
 def product_differences(answers: ProductAnswers, product: Product) -> list[str]:
     """Return a line for each kind of difference in all answers about a product, except the legacy product list."""
     found: list[str] = []
-    found += _lines("catalog", _differences(answers.body, _ours(catalog.product_body(product))))
+    found += _lines("catalog", _differences(answers.body, _ours(catalog_answers.product_body(product))))
     for field_id, offers in answers.offers.items():
         for offer in offers:
             found += _of_offer(answers, product, field_id, offer)
@@ -46,7 +46,7 @@ def list_differences(answers: ProductAnswers, product: Product, whole: Catalog) 
 
 def tree_differences(groups: list[Any], whole: Catalog) -> list[str]:
     """Return a line for each kind of difference in the tree."""
-    ours = [_ours(catalog.tree_part(group)) for group in whole.groups]
+    ours = [_ours(catalog_answers.tree_part(group)) for group in whole.groups]
     return _lines("tree", _differences({"groups": groups}, {"groups": ours}))
 
 

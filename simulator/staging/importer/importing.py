@@ -15,9 +15,9 @@ from simulator.scenario.yaml import block, comment, flow
 from simulator.shortened import one_line
 from simulator.staging.bodies import as_text
 from simulator.staging.importer.account_answers import Account, AnswerFile, Answers, fingerprint, read_account
-from simulator.staging.importer.catalog import catalog_lines, fit_catalog
+from simulator.staging.importer.catalog_items import catalog_lines, fit_catalog
 from simulator.staging.service import HttpService, Session, SessionClock
-from simulator.staging.signing import Credentials, parse_address, secret_bytes
+from simulator.staging.signed_requests import Credentials, parse_address, secret_bytes
 
 CODE = "IMPORTED"
 KEY = "test_key_imported"

@@ -25,7 +25,7 @@ from simulator.staging.proxy.messages import (
     to_upstream,
     value_of,
 )
-from simulator.staging.signing import Address
+from simulator.staging.signed_requests import Address
 from simulator.wire.formats import encode
 from simulator.wire.traffic import Headers
 

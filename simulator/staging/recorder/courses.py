@@ -9,9 +9,9 @@ from statistics import median
 from typing import Any
 
 from simulator.domain.model.transactions import SETTLED, STATUS_CODES, Status, may_follow
-from simulator.staging.recorder.payments import RecordedStatus, SeenPayment
+from simulator.staging.recorder.payment_record import RecordedStatus, SeenPayment
 from simulator.staging.recorder.traffic_values import counted, format_duration
-from simulator.wire.payments import STATUS_NAMES
+from simulator.wire.payment_answers import STATUS_NAMES
 
 STAMP_S = 1.0  # the service reports its times to the second
 ALIKE_S = 1.5

@@ -11,10 +11,10 @@ from simulator.domain.model.money import parse_amount, parse_number
 from simulator.shortened import one_line
 from simulator.staging.bodies import as_dict, as_text, dicts, short
 from simulator.staging.importer.account_answers import Offer, ProductAnswers
-from simulator.staging.importer.catalog import FittedCatalog, FittedProduct, fit_catalog
+from simulator.staging.importer.catalog_items import FittedCatalog, FittedProduct, fit_catalog
 from simulator.staging.importer.fitting import fit_product
 from simulator.staging.recorder.catalogs import Catalogs
-from simulator.staging.recorder.payments import RecordedPayments, SeenPayment
+from simulator.staging.recorder.payment_record import RecordedPayments, SeenPayment
 from simulator.staging.recorder.traffic_values import DecodedCall, plain_line
 
 CENT = Decimal("0.01")

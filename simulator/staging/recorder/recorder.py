@@ -9,12 +9,12 @@ from simulator import __version__
 from simulator.domain.model.money import ZERO, parse_amount
 from simulator.scenario.yaml import block, comment
 from simulator.staging.bodies import as_dict, decoded, short
-from simulator.staging.importer.catalog import FittedCatalog, catalog_lines
+from simulator.staging.importer.catalog_items import FittedCatalog, catalog_lines
 from simulator.staging.importer.fitting import SECTIONS, Probe, fit
 from simulator.staging.recorder.catalogs import Catalogs, network_item
-from simulator.staging.recorder.payments import RecordedPayments
+from simulator.staging.recorder.payment_record import RecordedPayments
+from simulator.staging.recorder.payment_rules import payment_rules, void_rules
 from simulator.staging.recorder.products import Bills, fitted_products
-from simulator.staging.recorder.rules import payment_rules, void_rules
 from simulator.staging.recorder.traffic_values import DecodedCall, Notes, counted, decode_call, format_duration
 from simulator.wire.traffic import Call, Notification
 

@@ -6,7 +6,7 @@ import msgspec
 
 from simulator.domain.model.transactions import Transaction
 from simulator.persistence.snapshot.rows import OF_FIRST_ENTRY, PAYMENTS, SHARED
-from simulator.persistence.snapshot.state import RESELLERS, CountersRow, InboxRow
+from simulator.persistence.snapshot.state_part import RESELLERS, CountersRow, InboxRow
 from simulator.runtime.inbox_messages import InboxMessage
 from simulator.runtime.value_counts import KeptCounts, ValueCounts
 from tests.support.client import Client, running

@@ -10,7 +10,7 @@ import pytest
 
 from simulator.contract.register import assumptions
 from simulator.staging.conform.context import CHECKS, QUESTIONS
-from simulator.staging.conform.payments import BadOrder, Order, PaymentRunner
+from simulator.staging.conform.payment_runner import BadOrder, Order, PaymentRunner
 from simulator.staging.conform.run import ORDER, all_checks, all_questions, report
 from simulator.staging.service import Answer, NoAnswer, Request
 from tests.support.client import Client, running

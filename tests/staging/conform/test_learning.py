@@ -10,7 +10,7 @@ from simulator.contract.register import assumptions
 from simulator.scenario.library import scenario_from_object
 from simulator.staging.conform.context import QUESTIONS
 from simulator.staging.conform.findings import Learned, assume_block
-from simulator.staging.conform.payments import Order
+from simulator.staging.conform.payment_runner import Order
 from tests.support.client import Client, running
 from tests.support.conforming import BILL, DATA, FAILING, GAME, RELOAD, conformed
 from tests.support.webhooks import failed_job, put

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from simulator.staging.conform.findings import ConformReport
-from simulator.staging.conform.payments import BadOrder, PaymentRunner
+from simulator.staging.conform.payment_runner import BadOrder, PaymentRunner
 from simulator.staging.conform.run import all_checks, all_questions, known_names
 from simulator.staging.service import Answer, NoAnswer, Request
 from tests.support.client import running

@@ -7,7 +7,7 @@ import pytest
 from simulator.staging.conform.findings import NotExercised
 from simulator.staging.importer.account_answers import AnswerFile, Answers, LongPause, retry_after
 from simulator.staging.service import Answer, NoAnswer, Request, Session, SessionClock
-from simulator.staging.signing import Credentials
+from simulator.staging.signed_requests import Credentials
 
 CREDENTIALS = Credentials("key_of_mine", "c2VjcmV0LW9mLW1pbmU=")
 ANY = Request("GET", "/")

@@ -27,7 +27,7 @@ from simulator.staging.proxy.messages import BodyBudget, BufferedBody
 from simulator.staging.proxy.recording import Recording, UnusableScenario
 from simulator.staging.proxy.secrets import SeenSecrets
 from simulator.staging.proxy.watcher import unpacked
-from simulator.staging.signing import CannotSign, parse_address
+from simulator.staging.signed_requests import CannotSign, parse_address
 from simulator.wire.traffic import Call, Notification
 from tests.support.broken_receivers import until
 from tests.support.wall import START

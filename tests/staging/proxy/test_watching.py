@@ -12,7 +12,7 @@ import pytest
 
 from simulator.contract.openapi import PROXY, bundled
 from simulator.staging.proxy.departures import of_callback
-from simulator.staging.signing import Credentials, SignedRequest, sign
+from simulator.staging.signed_requests import Credentials, SignedRequest, sign
 from tests.support.broken_receivers import OK, Answer, Exchange, says
 from tests.support.proxies import Proxied, parts, proxied
 from tests.support.wall import START, Wall

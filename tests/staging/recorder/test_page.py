@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from simulator.staging.recorder import catalogs, recorder, rules
+from simulator.staging.recorder import catalogs, payment_rules, recorder
 from tests.support.client import running
 from tests.support.traffic import get, pay, play
 
@@ -29,4 +29,4 @@ def test_its_limits_match_the_code() -> None:
     words = " ".join(PAGE.split())
     assert f"takes the first {recorder.MESSAGES_MAX:,} requests and notifications" in words
     assert f"{catalogs.OPTIONS_MAX:,} options" in words
-    assert f"more than {rules.IN_ORDER_MAX} exceptions" in words
+    assert f"more than {payment_rules.IN_ORDER_MAX} exceptions" in words

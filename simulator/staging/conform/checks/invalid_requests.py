@@ -5,9 +5,9 @@ from secrets import token_hex
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from simulator.staging.conform.checks.catalog import UNKNOWN
+from simulator.staging.conform.checks.catalog_checks import UNKNOWN
 from simulator.staging.conform.checks.configuration import CALLBACK, DELIVERIES, NOBODY
-from simulator.staging.conform.checks.payments import DISPUTE, VOID, WRONG_AMOUNT
+from simulator.staging.conform.checks.payment_checks import DISPUTE, VOID, WRONG_AMOUNT
 from simulator.staging.conform.checks.signatures import REFRESH, TOKEN, post
 from simulator.staging.conform.context import Run, a_dynamic_list, an_option_list, check
 from simulator.staging.conform.findings import Departure, differ, unless

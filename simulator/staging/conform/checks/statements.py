@@ -5,10 +5,10 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from simulator.staging.conform.checks.catalog import in_pages
+from simulator.staging.conform.checks.catalog_checks import in_pages
 from simulator.staging.conform.context import Run, check
 from simulator.staging.conform.findings import Departure, NotExercised, differ, unless
-from simulator.staging.conform.payments import balance_of
+from simulator.staging.conform.payment_runner import balance_of
 from simulator.staging.service import Answer
 
 HISTORY, STATEMENT = "/v2/transactions", "/v2/balance-statement"

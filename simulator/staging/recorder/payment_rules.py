@@ -13,7 +13,7 @@ from simulator.domain.model.transactions import STATUS_CODES, Reason, Status
 from simulator.staging.bodies import short
 from simulator.staging.importer.fitting import Probe
 from simulator.staging.recorder.courses import courses_of, described, spread, time_of, timeline
-from simulator.staging.recorder.payments import RecordedPayments, SeenPayment, SeenRefusal
+from simulator.staging.recorder.payment_record import RecordedPayments, SeenPayment, SeenRefusal
 from simulator.staging.recorder.traffic_values import Notes, counted, format_duration, plain_line
 
 IN_ORDER_MAX = 40  # exceptions that an account, an amount or `nth` selects

@@ -6,10 +6,10 @@ from decimal import Decimal
 from secrets import token_hex
 from typing import Any
 
-from simulator.staging.conform.checks.catalog import UNKNOWN, cost_of
+from simulator.staging.conform.checks.catalog_checks import UNKNOWN, cost_of
 from simulator.staging.conform.context import Run, check, selects
 from simulator.staging.conform.findings import Departs, Departure, NotExercised, differ, unless
-from simulator.staging.conform.payments import CENT, FINAL_NAMES, PAID, PENDING, STATUSES, Order, PlannedPayment
+from simulator.staging.conform.payment_runner import CENT, FINAL_NAMES, PAID, PENDING, STATUSES, Order, PlannedPayment
 from simulator.staging.service import Answer, target
 from simulator.wire.formats import is_integer_when_whole
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.cli.output import echo
-from simulator.cli.reports.cases import ReportCase, Suite
+from simulator.cli.reports.report_cases import ReportCase, Suite
 from simulator.cli.server_flags import ServerFlags
 from simulator.cli.usage import notify
 from simulator.domain.model.scenario import Scenario

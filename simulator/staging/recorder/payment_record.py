@@ -20,7 +20,7 @@ from simulator.staging.recorder.traffic_values import (
     stamp,
     template,
 )
-from simulator.wire.payments import STATUS_NAMES
+from simulator.wire.payment_answers import STATUS_NAMES
 from simulator.wire.traffic import Notification
 
 STATUSES: Mapping[str, Status] = {name: status for status, name in STATUS_NAMES.items()}

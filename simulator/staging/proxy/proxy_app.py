@@ -11,11 +11,11 @@ from simulator.control.access import Guard
 from simulator.control.http import error
 from simulator.options import CONTROL_PATH
 from simulator.server.responder import responder_of
-from simulator.staging.proxy.control import Audit, ProxyControl
 from simulator.staging.proxy.messages import BodyBudget, has_dots, is_control
+from simulator.staging.proxy.proxy_control import Audit, ProxyControl
 from simulator.staging.proxy.relay import Relay
 from simulator.staging.proxy.watcher import Watcher
-from simulator.staging.signing import Address
+from simulator.staging.signed_requests import Address
 
 CALLBACKS_PATH: Final = CONTROL_PATH + "/callbacks"
 CALLBACK_TIMEOUT_S: Final = 30.0  # after which the service gives up on an attempt (SPEC 6.1)

@@ -8,7 +8,7 @@ from pathlib import Path
 from simulator import __version__
 from simulator.cli.output import printable_json
 from simulator.cli.reports import html
-from simulator.cli.reports.cases import ReportCase, Suite, junit, unwritable, write_all
+from simulator.cli.reports.report_cases import ReportCase, Suite, junit, unwritable, write_all
 from simulator.cli.usage import CannotStart
 from simulator.contract.register import assumptions
 from simulator.shortened import whole_line

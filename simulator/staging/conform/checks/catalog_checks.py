@@ -15,7 +15,7 @@ from simulator.staging.conform.context import (
     selects,
 )
 from simulator.staging.conform.findings import Departure, NotExercised, differ, unless
-from simulator.staging.conform.payments import CENT
+from simulator.staging.conform.payment_runner import CENT
 
 UNKNOWN = "CONFORM-NO-SUCH-PRODUCT"
 

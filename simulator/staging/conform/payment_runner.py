@@ -13,7 +13,7 @@ from typing import Any, Self
 from simulator.domain.model.money import parse_number
 from simulator.staging.conform.findings import Departs, NotExercised
 from simulator.staging.service import Answer, NoAnswer, Session, recent_days, target
-from simulator.wire.payments import STATUS_NAMES
+from simulator.wire.payment_answers import STATUS_NAMES
 
 STATUSES = {status.value: name for status, name in STATUS_NAMES.items()}
 PENDING = (STATUSES["accepted"], STATUSES["processing"])
