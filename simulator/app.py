@@ -15,7 +15,7 @@ from simulator.api.call import ApiRequest, EncodedReply
 from simulator.api.clients import ROOT_KEY, ClientResolver, ProxyPrefix
 from simulator.api.pipeline import Pipeline
 from simulator.api.request_replayer import RequestReplayer
-from simulator.api.routes import RESELLER_ROUTES, PathTable, judge_unsigned
+from simulator.api.routes import RESELLER_ROUTES, judge_unsigned
 from simulator.api.token_credentials import names_owner, owner_at_root
 from simulator.asgi import AsgiEndpoint, below_mount, deliver, incoming, mounted
 from simulator.domain.model.scenario import Scenario
@@ -182,7 +182,7 @@ class App(Starlette):
             self.scenario,
             Guard(self.options.control_token, self.options.allowed_hosts, self.tokens),
             self.replayer.resend,
-            partial(judge_unsigned, PathTable(RESELLER_ROUTES)),
+            judge_unsigned,
             self.replayer,
             rewinder,
             self.operations,

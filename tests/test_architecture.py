@@ -27,7 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "whole_files": set(),
     "redaction": {"domain", "wire"},
     "auth": {"shortened"},
-    "contract": {"shortened"},
+    "contract": {"domain", "shortened"},
     "server": set(),
     "wire": {"domain", "shortened"},
     "staging": {

@@ -1,14 +1,15 @@
 """The account endpoints: balance, threshold, callback URL, balance webhook, history, balance statement (SPEC 4.14 to
 4.19)."""
 
+from datetime import UTC, date
 from urllib.parse import urlsplit
 
 from simulator.api.call import ApiCall, Reply
-from simulator.api.notes import no_product, note, note_problems, suggestion
-from simulator.api.paging import PAGE_MAX, days_of, note_empty, note_filters, page_size
+from simulator.api.notes import no_product, note, note_filters, note_problems, page_size
 from simulator.api.refusals import UNKNOWN_PRODUCT, refuse_input, refuse_parameters
 from simulator.contract.query import whole
 from simulator.contract.schemas import schema
+from simulator.contract.surplus import suggestion
 from simulator.domain.commands import (
     EnableWebhook,
     RemoveWebhook,
@@ -21,13 +22,16 @@ from simulator.domain.errors import Unacceptable
 from simulator.domain.model.history import HistoryQuery, figures_of
 from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.likeness import nearest
-from simulator.domain.model.money import parse_amount
+from simulator.domain.model.money import SERVICE_ZONE, parse_amount
 from simulator.domain.model.wallet import EntryType
 from simulator.http_client.targets import reason_to_refuse
 from simulator.runtime.inboxes import INBOX_PATH
 from simulator.wire import account, error_bodies, history_page, webhook_bodies
 from simulator.wire.diagnoses import shown
-from simulator.wire.formats import encode
+from simulator.wire.formats import day_range, encode
+
+PAGE_MAX = 1000
+EMPTY_DAY = date(1970, 1, 1)  # before any sandbox's clock
 
 
 def balance(call: ApiCall) -> Reply:
@@ -123,10 +127,39 @@ def _reason_in_production(call: ApiCall, url: str) -> str | None:
     return "the address must begin with https:// in production"
 
 
+def _days_of(call: ApiCall) -> tuple[tuple[date, date], dict[str, list[str]]]:
+    """Return the first and the last day that a request asks for, and the errors of these parameters."""
+    try:
+        first, last = day_range(call.fields["date"])
+    except ValueError as bad:
+        return (date.min, date.max), {"date": [str(bad)]}
+    if first <= last:
+        return (first, last), {}
+    if call.sandbox.core.state.assumes("reversed-ranges", "empty"):
+        note(call, f"date ends before it begins: no day lies between {first} to {last}")
+        return (EMPTY_DAY, EMPTY_DAY), {}
+    return (first, last), {"date": ["must not end before it begins"]}
+
+
+def _note_empty(call: ApiCall, days: tuple[date, date], total: int, offset: int, what: str) -> None:
+    """Note why a page is empty although records exist: its days exclude today, or it begins after the end."""
+    if total:
+        if offset >= total:
+            note(call, f"this page begins after the end: there are {total} {what}")
+        return
+    first, last = days
+    today, in_utc = call.now.astimezone(SERVICE_ZONE).date(), call.now.astimezone(UTC).date()
+    if first <= today <= last or days == (EMPTY_DAY, EMPTY_DAY):
+        return
+    asked = first if first == last else f"{first} to {last}"
+    utc = f" ({in_utc} in UTC)" if in_utc != today else ""
+    note(call, f"no {what} of {asked}: days are in GMT+8, where it is {today}{utc}")
+
+
 def transactions(call: ApiCall) -> Reply:
     """Return 200 with a page of the reseller's transactions and the figures of the whole search."""
     state, history = call.sandbox.core.state, call.owner.history
-    days, problems = days_of(call)
+    days, problems = _days_of(call)
     limit, too_large = page_size(call, "limit", PAGE_MAX, "history-limit")
     problems |= too_large
     product = call.fields.get("product", "")
@@ -152,7 +185,7 @@ def transactions(call: ApiCall) -> Reply:
         offset *= limit
     page, figures = history.find(wanted, offset, limit, newest_first=newest_first)
     total = sum(figures.counts.values())
-    note_empty(call, days, total, offset, "transactions")
+    _note_empty(call, days, total, offset, "transactions")
     if not total:
         found, every = history.find(HistoryQuery(*days), 0, PAGE_MAX)
         if not _note_account(call, wanted.account, [one.account for one in found]):
@@ -191,7 +224,7 @@ STATEMENT = "/v2/balance-statement"
 def balance_statement(call: ApiCall) -> Reply:
     """Return 200 with a page of the wallet's ledger and the totals of the whole search."""
     state = call.sandbox.core.state
-    days, problems = days_of(call)
+    days, problems = _days_of(call)
     limit, too_large = page_size(call, "limit", PAGE_MAX, "statement-limit")
     problems |= too_large
     if problems:
@@ -209,7 +242,7 @@ def balance_statement(call: ApiCall) -> Reply:
         address=_address(call),
         query=asked,
     )
-    note_empty(call, days, shown.total, (page - 1) * limit, "entries")
+    _note_empty(call, days, shown.total, (page - 1) * limit, "entries")
     if not shown.total:
         _, every = call.owner.wallet.find(*days, frozenset(EntryType), 0, 1)
         note_filters(call, ("type",), sum(each.count for each in every.values()), "entry")

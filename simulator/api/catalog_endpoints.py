@@ -1,15 +1,15 @@
 """The catalog endpoints: the catalog, the options of a select field, the billers of the interbank scheme, and the
-legacy lists (SPEC 4.4 to 4.8). Encoded lists are cached until their contents change."""
+legacy lists (SPEC 4.4 to 4.8). Encoded catalogs are cached until their contents change."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any, Final
 
 from simulator.api.call import ApiCall, Reply
-from simulator.api.notes import api_version, hint, no_product, note
-from simulator.api.paging import BodyCache, note_page_behind, page_size
+from simulator.api.notes import api_version, no_product, note, page_size
 from simulator.api.refusals import refuse_input, refuse_parameters
 from simulator.auth import headers as names
 from simulator.contract.query import flag, parameters, sent_times, whole
+from simulator.contract.surplus import hint
 from simulator.domain.model.catalog import OptionList, Product, tree_of
 from simulator.domain.model.pricing import (
     account_source,
@@ -34,7 +34,10 @@ from simulator.wire.formats import encode
 from simulator.wire.option_lists import Page
 
 LIMIT_MAX = 25_000
-_BODIES: Final = BodyCache()
+CATALOG_BODIES_MAX = 64
+CATALOG_BYTES_MAX = 512 * 1024  # of a catalog; larger ones are encoded for each request
+_catalog_bodies: Final[dict[Hashable, tuple[object, bytes]]] = {}
+"""Encoded catalogs, each with the objects whose ids are in its key, so that these ids cannot be reused."""
 
 
 def options(call: ApiCall) -> Reply:
@@ -55,25 +58,18 @@ def options(call: ApiCall) -> Reply:
     limit, problems = page_size(call, sent, LIMIT_MAX, "options-page-size")
     if problems:
         return refuse_input(call, problems)
-    return _options_page(call, product, limit)
-
-
-def _options_page(call: ApiCall, product: Product, limit: int) -> Reply:
-    fields, state = call.fields, call.sandbox.core.state
-    field_id, newer = fields["field_id"], wants_denominations(call)
     found = _filtered(call, product)
     page = Page.of(len(found), whole(fields, "page", 1), limit)
-    note_page_behind(call, page.current, page.last, page.total, "options")
-    as_written, overlay = state.catalog.products[product.code], call.owner.overlay.get(product.code)
-    # Lists that are drawn or filtered for a call are not cached.
-    is_shared = not account_source(product, field_id) and not fields.get("biller_code")
-    key = ("options", id(found), id(as_written), id(overlay), field_id, newer, page)
-    body = _BODIES.get(key) if is_shared else None
-    if body is None:
-        body = encode(option_lists.options(product, field_id, found, page, by_denomination=newer))
-        if is_shared:
-            _BODIES.put(key, (found, as_written, overlay), body)
-    return Reply(200, body)
+    _note_page_behind(call, page, "options")
+    by_denomination = wants_denominations(call)
+    return Reply(200, option_lists.options(product, field_id, found, page, by_denomination=by_denomination))
+
+
+def _note_page_behind(call: ApiCall, page: Page, what: str) -> None:
+    """Note that a page is empty because it comes after the last page."""
+    if page.current > page.last:
+        behind = f"page {page.current} begins after the end"
+        note(call, f"{behind}: there are {page.total} {what}, page {page.last} is the last")
 
 
 def _is_included(product: Product, fields: dict[str, str]) -> bool:
@@ -165,24 +161,17 @@ def billers(call: ApiCall) -> Reply:
         return refuse_input(call, {"page": ["must be used with limit"]})
     if "product_code" in fields and state.assumes("billers-product-code", "reject"):
         return refuse_input(call, {"product_code": ["must not be sent"]})
-    prefix = "" if state.assumes("biller-links", "unprefixed") else call.exchange.prefix
-    any_case = state.assumes("suggested-category", "any_case")
-    filters = {name: fields[name] for name in BILLER_FILTERS if name in fields}
     product, found = _billers(call)
     if product is None:
         note(call, "no product that is paid to billers is on sale")
-    key = ("billers", id(product), id(found), fields.get("page"), fields.get("limit"), prefix)
-    body = None if filters else _BODIES.get(key)
-    listed = _filtered_billers(found, filters, any_case=any_case) if filters else found
+    filters = {name: fields[name] for name in BILLER_FILTERS if name in fields}
+    listed = _filtered_billers(found, filters, any_case=state.assumes("suggested-category", "any_case"))
     page = Page.of(len(listed), whole(fields, "page", 1), whole(fields, "limit", len(listed)))
-    note_page_behind(call, page.current, page.last, page.total, "billers")
-    if body is None:
-        if product is not None and filters and not listed:
-            _note_no_biller(call, product, found)
-        body = encode(option_lists.billers(product, listed, page, prefix, filters, is_paged="limit" in fields))
-        if not filters:
-            _BODIES.put(key, (product, found), body)
-    return Reply(200, body)
+    _note_page_behind(call, page, "billers")
+    if product is not None and not listed:
+        _note_no_biller(call, product, found)
+    prefix = "" if state.assumes("biller-links", "unprefixed") else call.exchange.prefix
+    return Reply(200, option_lists.billers(product, listed, page, prefix, filters, is_paged="limit" in fields))
 
 
 def _billers(call: ApiCall) -> tuple[Product | None, OptionList]:
@@ -243,16 +232,19 @@ def catalog(call: ApiCall) -> Reply:
         if product is None or product.is_hidden or active not in (None, product.is_active):
             note(call, _not_listed(call, code, product))
     key = ("catalog", id(state.catalog), id(owner.overlay), updated, newer, code, active, whole_tree)
-    body = _BODIES.get(key)
-    if body is None:
-        listed = _listed(call, active)
-        products = [listed[code]] if code in listed else [] if code else list(listed.values())
-        # A `product_code` that matches nothing preserves the tree (SPEC 4.4).
-        shown_codes = {product.code for product in products} or listed
-        tree = state.catalog.groups if whole_tree else tree_of(state.catalog.groups, shown_codes)
-        shown = products if newer else [older(state, product) for product in products]
-        body = encode(catalog_lists.catalog(tree, shown, updated, by_denomination=newer))
-        _BODIES.put(key, (state.catalog, owner.overlay), body)
+    if found := _catalog_bodies.get(key):
+        return Reply(200, found[1])
+    listed = _listed(call, active)
+    products = [listed[code]] if code in listed else [] if code else list(listed.values())
+    # A `product_code` that matches nothing preserves the tree (SPEC 4.4).
+    shown_codes = {product.code for product in products} or listed
+    tree = state.catalog.groups if whole_tree else tree_of(state.catalog.groups, shown_codes)
+    shown = products if newer else [older(state, product) for product in products]
+    body = encode(catalog_lists.catalog(tree, shown, updated, by_denomination=newer))
+    if len(_catalog_bodies) >= CATALOG_BODIES_MAX:
+        _catalog_bodies.clear()
+    if len(body) <= CATALOG_BYTES_MAX:
+        _catalog_bodies[key] = ((state.catalog, owner.overlay), body)
     return Reply(200, body)
 
 

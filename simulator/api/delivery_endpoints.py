@@ -1,45 +1,27 @@
 """`/v2/balance-webhook/deliveries`: the log of deliveries, and replays (SPEC 4.20)."""
 
-import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
-import msgspec
-
 from simulator.api.call import ApiCall, Reply
-from simulator.api.notes import note, note_some, suggestion
-from simulator.api.paging import note_filters
+from simulator.api.notes import note, note_each, note_filters
 from simulator.api.refusals import refuse_input, refuse_parameters
+from simulator.contract.surplus import first_of, suggestion
 from simulator.domain.commands import ReplayDelivery
-from simulator.domain.model.instants import instant, iso_day
 from simulator.domain.model.webhooks import REPLAYS_MAX, Delivery, ReplayRefused
 from simulator.wire import error_bodies, webhook_bodies
 from simulator.wire.diagnoses import shown
-from simulator.wire.formats import encode
+from simulator.wire.formats import moment
 
 PAGE_DEFAULT = 50
-_FOREIGN = "is not a cursor of this list; send it exactly as the previous page returned it"
-_UNESCAPED_PLUS = re.compile(r"(T.*) (\d\d:?\d\d)$", re.ASCII)  # in a query that means a space
 FILTERS = ("status", "from", "to", "search")
 DEFAULTS = {"status": "all", "search": ""}
 
 
 class BadParameter(ValueError):
-    """The error of the parameter `name`, with the reason."""
-
-    def __init__(self, name: str, reason: str) -> None:
-        super().__init__(reason)
-        self.name = name
-
-
-class PageEnd(msgspec.Struct, array_like=True):
-    """The end of a page, which its cursor contains: the id of its last job, and the filters."""
-
-    job: str
-    filters: dict[str, str]
+    """The name of a parameter, and the reason why it is refused."""
 
 
 def list_all(call: ApiCall) -> Reply:
@@ -52,15 +34,15 @@ def list_all(call: ApiCall) -> Reply:
             before, filters = _resume(call, sent, filters)
         begin, end = _moment(filters, "from"), _moment(filters, "to")
     except BadParameter as bad:
-        return refuse_input(call, {bad.name: [str(bad)]})
+        name, reason = bad.args
+        return refuse_input(call, {name: [reason]})
     if begin is not None and end is not None and begin > end:
         note(call, "from is later than to, so no delivery matches")
     page = list(islice(_matching(call, filters, (begin, end), before), limit + 1))
     if not page and before is None and filters:
         note_filters(call, filters, sum(1 for _ in _matching(call, {}, (None, None), None)), "delivery")
-    jobs, has_more, cursor = page[:limit], len(page) > limit, ""
-    if has_more:
-        cursor = urlsafe_b64encode(encode(PageEnd(jobs[-1].id, filters))).decode().rstrip("=")
+    jobs, has_more = page[:limit], len(page) > limit
+    cursor = webhook_bodies.PageEnd(jobs[-1].id, filters).cursor() if has_more else ""
     body = {"deliveries": [_record(call, one) for one in jobs], "cursor": cursor, "hasMore": has_more}
     return Reply(200, body)
 
@@ -106,7 +88,7 @@ def replay_bulk(call: ApiCall) -> Reply:
         else:
             results.append(webhook_bodies.bulk_refused(job, webhook_bodies.REPLAY_REFUSALS[outcome]))
             refused.append((job, outcome))
-    note_some(call, (_explained(call, *one) for one in refused), len(refused), "failed")
+    note_each(call, first_of((_explained(call, *each) for each in refused), len(refused), "failed"))
     return Reply(200, {"results": results})
 
 
@@ -136,10 +118,9 @@ def _resume(call: ApiCall, cursor: str, filters: dict[str, str]) -> tuple[int, d
     """Return the number of the previous page's last job, and the filters. Raise `BadParameter` when the cursor is
     invalid, the job was evicted, or other filters were sent."""
     try:
-        content = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
-        place = msgspec.json.decode(content, type=PageEnd)
-    except (ValueError, msgspec.DecodeError):
-        raise BadParameter("cursor", _FOREIGN) from None
+        place = webhook_bodies.page_end(cursor)
+    except ValueError as foreign:
+        raise BadParameter("cursor", str(foreign)) from None
     last = call.sandbox.core.state.deliveries.find(place.job)
     if last is None or last.reseller != call.owner.code:
         raise BadParameter("cursor", "leads to deliveries that were evicted from the log; start again without a cursor")
@@ -182,26 +163,13 @@ def _to_milliseconds(at: datetime) -> datetime:
     return at.replace(microsecond=at.microsecond // 1000 * 1000)
 
 
-_NO_TIME = "must be an ISO 8601 date or date-time such as 2026-11-21 or 2026-11-21T04:00:00Z"
-
-
 def _moment(filters: dict[str, str], name: str) -> datetime | None:
-    """Parse a date or date-time, UTC without an offset; the end of the day for a date in `to`."""
+    """Return the time of a filter, None when it is omitted. Raise `BadParameter`."""
     text = filters.get(name)
-    if text is None:
-        return None
     try:
-        day = iso_day(text)
-    except ValueError:
-        pass
-    else:
-        at = datetime(day.year, day.month, day.day, tzinfo=UTC)
-        is_end = name == "to" and day < date.max
-        return at + timedelta(days=1, microseconds=-1) if is_end else at
-    try:
-        return instant(_UNESCAPED_PLUS.sub(r"\1+\2", text), UTC)
-    except ValueError:
-        raise BadParameter(name, _NO_TIME) from None
+        return None if text is None else moment(text, is_end=name == "to")
+    except ValueError as bad:
+        raise BadParameter(name, str(bad)) from None
 
 
 def _no_delivery(call: ApiCall, job: str) -> str:

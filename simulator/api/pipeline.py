@@ -31,15 +31,15 @@ from simulator.api.clients import DIRECT, ClientResolver
 from simulator.api.fault_effects import NO_REPLY, choose_fault, with_failures
 from simulator.api.notes import (
     note_ignored_members,
+    note_ignored_parameters,
     note_ignored_parts,
-    note_lost_plus,
-    note_unknown_parameters,
     redact_diagnosis,
 )
-from simulator.api.routes import PathTable, Routes
+from simulator.api.routes import Routes
 from simulator.api.suspension import await_body, await_fault, store_unread_body
 from simulator.auth import headers as names
 from simulator.contract.body import read_members
+from simulator.contract.endpoints import PathTable
 from simulator.contract.query import read_query
 from simulator.domain.commands import CountRequest
 from simulator.domain.model.domain_events import StatusChange
@@ -57,6 +57,9 @@ class Pipeline:
 
     def __init__(self, routes: Routes, clients: ClientResolver = DIRECT) -> None:
         self._paths = PathTable(routes)
+        self._deprecated = {
+            path for path, methods in routes.items() if any(one.is_deprecated for one in methods.values())
+        }
         self._clients = clients
 
     async def answer(
@@ -139,8 +142,8 @@ class Pipeline:
         except Exception as error:  # our defect: the reply and the journal report it
             reply = refusals.failed(call, error)
             content = encode(reply.body)
-        if call.exchange.path in self._paths.deprecated or names.AUTHORIZATION in call.headers:
-            reply = with_deprecation(call, reply, self._paths.deprecated)
+        if call.exchange.path in self._deprecated or names.AUTHORIZATION in call.headers:
+            reply = with_deprecation(call, reply, self._deprecated)
         return reply, content
 
     async def _run_steps(self, call: ApiCall) -> Reply:
@@ -233,8 +236,7 @@ def validate(call: ApiCall) -> Reply | None:
     if source == "query":
         call.fields, problems = read_query(query, endpoint.schema)
         if query:
-            note_unknown_parameters(call)
-            note_lost_plus(call)
+            note_ignored_parameters(call)
     elif source:
         assume = call.sandbox.scenario.assume
         # By position, which is faster: every payment is created here.

@@ -4,8 +4,9 @@ import re
 
 from simulator.api.call import ApiCall, Problems, Reply
 from simulator.api.clients import is_listed_address
-from simulator.api.notes import hint, note, note_problems, suggestion
+from simulator.api.notes import note, note_problems
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
+from simulator.contract.surplus import hint, suggestion
 from simulator.domain.model.details import NAMES_MAX
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.resellers import Reseller

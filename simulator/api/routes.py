@@ -1,6 +1,5 @@
-"""The reseller API as one table: path, method, endpoint (SPEC 4.1), with path look-up."""
+"""The reseller API as one table: path, method, endpoint (SPEC 4.1)."""
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -9,6 +8,7 @@ from simulator.api.call import Access, ApiEndpoint
 from simulator.api.token_credentials import closed_to_token, holder_of
 from simulator.auth import headers as names
 from simulator.auth.signature import Denied
+from simulator.contract.endpoints import PathTable
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire import error_bodies
 from simulator.wire.token_answers import PATH, REFRESH_PATH
@@ -84,46 +84,15 @@ RESELLER_ROUTES: Final[Routes] = {
     "/v2/balance-webhook/deliveries/{jobId}/replay": {"POST": ApiEndpoint(delivery_endpoints.replay)},
 }
 """The endpoints by path, then by method."""
-
-
-_NAME = re.compile(r"{(\w+)}")
-
-
-class PathTable:
-    """A look-up of paths: `exact` holds paths without parameters; `match` resolves all others (SPEC 4.20). Answers of
-    the `deprecated` paths have the header."""
-
-    def __init__(self, routes: Routes) -> None:
-        self.known = list(routes)
-        self.exact = {path: methods for path, methods in routes.items() if "{" not in path}
-        self.deprecated = {
-            path for path, methods in routes.items() if any(each.is_deprecated for each in methods.values())
-        }
-        templates = [(path, methods) for path, methods in routes.items() if path not in self.exact]
-        self._templates = [
-            (re.compile(_NAME.sub(r"(?P<\1>[^/]+)", path)), path, methods) for path, methods in templates
-        ]
-
-    def documented(self, method: str, path: str) -> tuple[str, str]:
-        """Return method and path as the contract writes them, with parameters in braces; `*` if unknown."""
-        template, methods, _ = (path, self.exact[path], {}) if path in self.exact else self.match(path)
-        return method if method in methods else "*", template
-
-    def match(self, path: str) -> tuple[str, Methods, Mapping[str, str]]:
-        """Return the template that matches a path, its methods, and the values of its parameters, each of which is one
-        non-empty segment; `*` and no methods without a match."""
-        for pattern, template, methods in self._templates:
-            if found := pattern.fullmatch(path):
-                return template, methods, found.groupdict()
-        return "*", {}, {}
+PATHS: Final = PathTable(RESELLER_ROUTES)
 
 
 def judge_unsigned(
-    paths: PathTable, sandbox: LiveSandbox, method: str, path: str, headers: Mapping[bytes, bytes]
+    sandbox: LiveSandbox, method: str, path: str, headers: Mapping[bytes, bytes]
 ) -> tuple[str, str] | None:
     """Return `valid` or the code of the refusal of an unsigned request, with the reason; None if required credentials
     are absent. Nothing is sent or changed."""
-    endpoint = (paths.exact.get(path) or paths.match(path)[1]).get(method.upper())
+    endpoint = (PATHS.exact.get(path) or PATHS.match(path)[1]).get(method.upper())
     if endpoint is not None and endpoint.access is Access.OPEN:
         return "valid", "this endpoint takes no credentials in its headers"
     if names.AUTHORIZATION not in headers:

@@ -4,12 +4,14 @@ responses."""
 from collections.abc import Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from simulator.contract.openapi import METHODS, OPENAPI, load, path_pattern
 from simulator.contract.schemas import BASE_URI, schema_at
+
+Operation = TypeVar("Operation")
 
 
 class Endpoint(msgspec.Struct, frozen=True, eq=False):
@@ -32,6 +34,29 @@ class Endpoint(msgspec.Struct, frozen=True, eq=False):
     def has_path(self, path: str) -> bool:
         """Return whether a request's path matches."""
         return path_pattern(self.path).fullmatch(path) is not None
+
+
+class PathTable(Generic[Operation]):
+    """A look-up of paths in a table of operations by path, then by method: `exact` holds paths without parameters;
+    `match` resolves all others (SPEC 4.20)."""
+
+    def __init__(self, table: Mapping[str, Mapping[str, Operation]]) -> None:
+        self.known = list(table)
+        self.exact = {path: methods for path, methods in table.items() if "{" not in path}
+        self._templates = [(path_pattern(path), path, table[path]) for path in table if path not in self.exact]
+
+    def documented(self, method: str, path: str) -> tuple[str, str]:
+        """Return method and path as the contract writes them, with parameters in braces; `*` if unknown."""
+        template, methods, _ = (path, self.exact[path], {}) if path in self.exact else self.match(path)
+        return method if method in methods else "*", template
+
+    def match(self, path: str) -> tuple[str, Mapping[str, Operation], Mapping[str, str]]:
+        """Return the template that matches a path, its methods, and the values of its parameters, each of which is one
+        non-empty segment; `*` and no methods without a match."""
+        for pattern, template, methods in self._templates:
+            if found := pattern.fullmatch(path):
+                return template, methods, found.groupdict()
+        return "*", {}, {}
 
 
 @cache

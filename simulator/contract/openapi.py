@@ -22,9 +22,9 @@ def load(document: str) -> dict[str, Any]:
 
 @cache
 def path_pattern(template: str) -> re.Pattern[str]:
-    """Return the pattern of the paths of a template. A parameter is a segment that is not empty."""
+    """Return the pattern of the paths of a template. A parameter is a group, a segment that is not empty."""
     parts = re.split(r"(\{[^}]*\})", template)
-    return re.compile("".join("[^/]+" if part[:1] == "{" else re.escape(part) for part in parts))
+    return re.compile("".join(f"(?P<{part[1:-1]}>[^/]+)" if part[:1] == "{" else re.escape(part) for part in parts))
 
 
 @cache

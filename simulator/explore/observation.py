@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from simulator.api.routes import RESELLER_ROUTES, PathTable
+from simulator.api.routes import PATHS
 from simulator.app import App
 from simulator.control.result_endpoints import judge
 from simulator.domain.model.callbacks import Callback
@@ -109,7 +109,6 @@ class Watch:
         self._app = app
         self._seen = Observation()
         self._firsts_s: list[float] = []
-        self._table = PathTable(RESELLER_ROUTES)
         self._worker = ThreadPoolExecutor(1, "watch")
         self._pending: deque[Future[None]] = deque()
         app.sandboxes.on_ended = self._ended
@@ -157,7 +156,7 @@ class Watch:
         """Count the requests to existing endpoints by method and path. A `*` replaces each parameter of the path."""
         found: Counter[tuple[str, str]] = Counter()
         for one in life.life_journal:
-            method, path = self._table.documented(one.method, one.path)
+            method, path = PATHS.documented(one.method, one.path)
             if method != "*":
                 parts = ("*" if part.startswith("{") else part for part in path.split("/"))
                 found[method, "/".join(parts)] += 1

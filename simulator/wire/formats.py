@@ -1,6 +1,7 @@
 """The formats of single values in JSON: numbers, money (SPEC 2.2) and timestamps (SPEC 1). All timestamps but ISO 8601
 are GMT+8, the service's own zone."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from simulator.domain.model.catalog import Money
-from simulator.domain.model.instants import day, looks_like_day
+from simulator.domain.model.instants import day, instant, iso_day, looks_like_day
 from simulator.domain.model.money import SERVICE_ZONE
 
 encode: Callable[[Any], bytes] = msgspec.json.Encoder(decimal_format="number").encode
@@ -63,6 +64,27 @@ def day_range(text: str) -> tuple[date, date]:
     if len(days) > 2 or not all(map(looks_like_day, days)):
         raise ValueError("must be a day such as 2026-11-21, or two with ' - ' between them")
     return day(days[0]), day(days[-1])
+
+
+_UNESCAPED_PLUS = re.compile(r"(T.*) (\d\d:?\d\d)$", re.ASCII)  # in a query that means a space
+
+
+def moment(text: str, *, is_end: bool) -> datetime:
+    """An ISO 8601 date or date-time, UTC without an offset; the beginning of a date, or its end.
+
+    Raises `ValueError` with what is wrong, to follow the parameter's name.
+    """
+    try:
+        first = iso_day(text)
+        at = datetime(first.year, first.month, first.day, tzinfo=UTC)
+        return at + timedelta(days=1, microseconds=-1) if is_end and first < date.max else at
+    except ValueError:
+        pass
+    try:
+        return instant(_UNESCAPED_PLUS.sub(r"\1+\2", text), UTC)
+    except ValueError:
+        example = "2026-11-21 or 2026-11-21T04:00:00Z"
+        raise ValueError(f"must be an ISO 8601 date or date-time such as {example}") from None
 
 
 def day_first(at: datetime) -> str:

@@ -1,6 +1,9 @@
 """Webhooks on the wire: configuration (SPEC 2.11), delivery records in camelCase (2.12), events (2.13, 6.4)."""
 
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Any
+
+import msgspec
 
 from simulator.domain.model.catalog import Option, Product
 from simulator.domain.model.delivery_attempts import AttemptEnd, counted
@@ -15,7 +18,7 @@ from simulator.domain.model.webhooks import (
     Webhook,
 )
 from simulator.wire import catalog_answers, option_lists
-from simulator.wire.formats import iso_utc, number
+from simulator.wire.formats import encode, iso_utc, number
 
 EVENT_VERSION = "1.0"
 METHOD = "POST"
@@ -132,3 +135,22 @@ def bulk_done(job: str, new: Delivery) -> dict[str, Any]:
 def bulk_refused(job: str, text: str) -> dict[str, Any]:
     """Return one refused result of a bulk replay."""
     return {"jobId": job, "success": False, "newJobId": None, "error": text}
+
+
+class PageEnd(msgspec.Struct, array_like=True):
+    """The end of a page of deliveries, which its cursor contains: the id of its last job, and the filters."""
+
+    job: str
+    filters: dict[str, str]
+
+    def cursor(self) -> str:
+        """Return the cursor of the next page."""
+        return urlsafe_b64encode(encode(self)).decode().rstrip("=")
+
+
+def page_end(cursor: str) -> PageEnd:
+    """Return the end of the page that a cursor follows. Raise `ValueError` when it is not a cursor."""
+    try:
+        return msgspec.json.decode(urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4)), type=PageEnd)
+    except (ValueError, msgspec.DecodeError):
+        raise ValueError("is not a cursor of this list; send it exactly as the previous page returned it") from None

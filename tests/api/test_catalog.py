@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from simulator.api import catalog_endpoints
 from tests.support.client import Client, running
 
 NEW = {"X-API-Version": "2026-09-16"}
@@ -214,3 +215,15 @@ def test_a_401_has_both_shapes(client: Client) -> None:
     assert response.json["error"] == "invalid_api_key"
     assert response.json["message"]
     assert response.json["metadata"] == {"status_code": "401"}
+
+
+def test_cached_catalogs_are_bounded_in_number_and_size(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    bodies: dict[Any, Any] = {}
+    monkeypatch.setattr(catalog_endpoints, "_catalog_bodies", bodies)
+    monkeypatch.setattr(catalog_endpoints, "CATALOG_BODIES_MAX", 3)
+    for number in range(4):
+        assert catalog(client, f"product_code=NONE{number}") == catalog(client, f"product_code=NONE{number}")
+    assert len(bodies) == 1, "the fourth replaces all others"
+    monkeypatch.setattr(catalog_endpoints, "CATALOG_BYTES_MAX", 100)
+    assert set(catalog(client)["products"]) == CODES
+    assert len(bodies) == 1

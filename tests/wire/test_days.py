@@ -1,10 +1,10 @@
 """Dates and ranges as a client writes them (SPEC 4.14)."""
 
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 
-from simulator.wire.formats import day_range
+from simulator.wire.formats import day_range, moment
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,22 @@ def test_a_day_or_a_range(text: str, days: tuple[date, date]) -> None:
 def test_text_that_is_neither_is_reported(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         day_range(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "begins", "ends"),
+    [
+        ("2026-11-21", datetime(2026, 11, 21, tzinfo=UTC), datetime(2026, 11, 21, 23, 59, 59, 999_999, UTC)),
+        ("9999-12-31", datetime(9999, 12, 31, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)),
+        ("2026-11-21T04:00:00", *[datetime(2026, 11, 21, 4, tzinfo=UTC)] * 2),
+        ("2026-11-21T12:00:00 08:00", *[datetime(2026, 11, 21, 4, tzinfo=UTC)] * 2),
+    ],
+)
+def test_a_moment_is_a_day_or_a_time(text: str, begins: datetime, ends: datetime) -> None:
+    assert (moment(text, is_end=False), moment(text, is_end=True)) == (begins, ends)
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-02-30", "2026-11-21T25:00:00Z"])
+def test_no_other_text_is_a_moment(text: str) -> None:
+    with pytest.raises(ValueError, match="must be an ISO 8601 date or date-time"):
+        moment(text, is_end=False)

@@ -2,7 +2,7 @@
 
 from simulator.api.account_endpoints import balance
 from simulator.api.call import ApiEndpoint
-from simulator.api.routes import PathTable
+from simulator.contract.endpoints import PathTable
 
 PATHS = ("/a", "/a/b", "/a/{x}", "/a/{x}/c", "/{y}/{x}/d")
 METHODS = {"GET": ApiEndpoint(balance)}
