@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.audit.clauses import EVIDENCE_MAX, FINDINGS_MAX, as_json
+from simulator.audit.client_traffic import Rate
 from simulator.audit.obligations import audited
 from simulator.contract.endpoints import endpoints
 from simulator.contract.validate import validator
@@ -117,6 +118,12 @@ def test_a_log_that_has_lost_its_beginning_is_judged_by_its_pace() -> None:
     assert states([_nonce(n, seconds=n / 81) for n in range(26_001, 30_001)]) == "violated"
     assert states([_nonce(n, seconds=n / 79) for n in range(26_001, 30_001)]) == "met"
     assert states([_nonce(n, seconds=n / 81) for n in range(1, 4_001)]) == "met"
+
+
+def test_an_interval_without_length_has_no_two_requests() -> None:
+    rate = Rate(20, timedelta(0))
+    found = audited([_nonce(n, seconds=0) for n in range(1, 31)], [], rate=rate)
+    assert next(one.state for one in found if one.id == "below-rate-limit") == "met"
 
 
 def _nonce(n: int, seconds: float = 0) -> Call:

@@ -34,7 +34,7 @@ def _near(calls: list[Call], rate: Rate) -> Occasion:
     near = rate.requests * NEAR
     for call in calls:
         within.append(call)
-        while call.at - within[0].at >= rate.interval:
+        while within and call.at - within[0].at >= rate.interval:
             within.popleft()
         if len(within) > near:
             text_ = f"requests {within[0].n} to {call.n} are {len(within)} in {rate.interval.total_seconds():g} s"
