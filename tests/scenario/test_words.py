@@ -100,6 +100,10 @@ TOLD = {
         f"{D}faults: [{{ then: {{ status: Failed }} }}]\n",
         ["2:28: type must be a whole number, not 'Failed' * and a rule of 'payments' decides how a payment ends"],
     ),
+    "a list of statuses in a fault": (
+        f"{D}faults: [{{ then: {{ status: [500, 502] }} }}]\n",
+        ["2:28: type must be a whole number, not a list"],
+    ),
     "an HTTP status among the statuses of a payment": (
         f"{D}payments: [{{ then: [{{ status: 500 }}] }}]\n",
         ["2:31: unknown_value * an HTTP status is answered by a rule of 'faults'"],

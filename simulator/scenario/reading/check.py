@@ -238,7 +238,7 @@ def _keys_of(member: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _section_of_status(path: Path, value: object, rule: Mapping[str, Any]) -> str:
     """Return a hint where the status belongs: a payment status in an HTTP rule, or an HTTP status in a payment rule."""
-    if path[-1:] != ("status",) or isinstance(value, bool):
+    if path[-1:] != ("status",) or isinstance(value, bool | list | dict):
         return ""
     if rule.get("type") == "integer" and value in _PAYMENT_STATUSES and path[:1] == ("faults",):
         return "; a fault answers an HTTP status such as 500, and a rule of 'payments' decides how a payment ends"
