@@ -36,7 +36,6 @@ class EarlyAnswers:
         """Answer no more."""
         self._is_over.set()
         self._thread.join()
-        self._listener.setblocking(False)
         return self._held
 
     def _run(self) -> None:
@@ -48,6 +47,7 @@ class EarlyAnswers:
                     closing.pop_all()
                     connection.setblocking(False)
                     self._held.append(connection)
+        self._listener.setblocking(False)
 
     def _answer(self, connection: socket.socket) -> bool:
         """Answer a probe. Return False for any other connection that is open."""
