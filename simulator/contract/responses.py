@@ -20,7 +20,7 @@ _validators: dict[int, tuple[Schema, Validator]] = {}
 _OF_CONDITIONS = ("/if/properties", "/then/properties", "/else/properties")
 
 
-class Departure(NamedTuple):
+class ContractDeparture(NamedTuple):
     """A part of a response that its schema does not allow: the member (dotted), the expected and the actual value. A
     member that the contract does not describe `is_unknown`; clients ignore it."""
 
@@ -32,19 +32,19 @@ class Departure(NamedTuple):
 
 def departures(
     document: str, method: str, path: str, status: int, content_type: str, body: bytes
-) -> Iterator[Departure]:
+) -> Iterator[ContractDeparture]:
     """Yield the departures of a response of any deployment from the document, member by member; its headers are not
     judged. `path` has neither query nor sandbox prefix. A response that only a simulator gives departs."""
     answer = described(load(document), method.lower(), path, status)
     if answer is None or "x-simulator-only" in answer:
-        yield Departure("the status", "one that the contract has", str(status))
+        yield ContractDeparture("the status", "one that the contract has", str(status))
         return
     media = answer.get("content")
     if media is None:
         if body:
-            yield Departure("the body", "empty", f"{len(body)} bytes")
+            yield ContractDeparture("the body", "empty", f"{len(body)} bytes")
     elif (content := media.get(media_type(content_type))) is None:
-        yield Departure("the header Content-Type", " or ".join(media), content_type or "absent")
+        yield ContractDeparture("the header Content-Type", " or ".join(media), content_type or "absent")
     else:
         yield from body_departures(content["schema"], body)
 
@@ -53,7 +53,7 @@ def media_type(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
-def body_departures(wanted: Schema, body: bytes) -> Iterator[Departure]:
+def body_departures(wanted: Schema, body: bytes) -> Iterator[ContractDeparture]:
     """Yield the departures of a JSON body from a schema that stays loaded.
 
     For a large body, only the beginning of each list and object is searched: at most twenty departures, or the first
@@ -62,16 +62,17 @@ def body_departures(wanted: Schema, body: bytes) -> Iterator[Departure]:
     try:
         value = decode_any(body, outline_max=len(body))
     except BadJson as bad:
-        yield Departure("the body", "JSON", str(bad))
+        yield ContractDeparture("the body", "JSON", str(bad))
         return
     if not checker.is_valid(value):
         explained = checker.problems(value, explain_large=True)
         yield from (
-            Departure(path or "the body", "; ".join(texts), _shown(value, path)) for path, texts in explained.items()
+            ContractDeparture(path or "the body", "; ".join(texts), _shown(value, path))
+            for path, texts in explained.items()
         )
         return
     for where, name in undescribed(checker, beginning(value)):
-        yield Departure(
+        yield ContractDeparture(
             f"{where}/{name}".strip("/").replace("/", "."), "not in the contract", "present", is_unknown=True
         )
 

@@ -49,7 +49,7 @@ class StoreKeeper(Keeper[LiveSandbox]):
     def __init__(self, store: Storage, gate: Gate) -> None:
         self._store = store
         self._gate = gate
-        self._recorders: dict[LiveSandbox, Recorder] = {}
+        self._recorders: dict[LiveSandbox, StoreRecorder] = {}
         self._serials = count(time_ns())  # after those of earlier processes
         self._prepared: WeakKeyDictionary[LiveSandbox, tuple[Life, int]] = WeakKeyDictionary()
         """The lives of sandboxes that are about to begin, and how many entries of their tapes are written."""
@@ -67,11 +67,11 @@ class StoreKeeper(Keeper[LiveSandbox]):
             for mark in live.marks:
                 self._put(live, mark, mark.n)
 
-    def follow(self, live: LiveSandbox, tape: Tape | None = None) -> "Recorder":
+    def follow(self, live: LiveSandbox, tape: Tape | None = None) -> "StoreRecorder":
         """Record the later entries of a sandbox's tape, after the entries in the store."""
         self.leave(live)
         tape = live.tape if tape is None else tape
-        recorder = Recorder(self._store.writer, self._store.writer.life_of(live.id), self._gate, live, tape)
+        recorder = StoreRecorder(self._store.writer, self._store.writer.life_of(live.id), self._gate, live, tape)
         self._recorders[live] = tape.recorder = recorder
         return recorder
 
@@ -146,7 +146,7 @@ class StoreKeeper(Keeper[LiveSandbox]):
             before.tape.recorder = None
 
 
-class Recorder:
+class StoreRecorder:
     """Writes the entries of a `tape` to a `life` as lines of `replay/codec`, each with its wall time. A request that
     waits has a line for its beginning, and a line for its answer. A failed write closes the gate."""
 

@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 from simulator.contract.openapi import OPENAPI
-from simulator.contract.responses import Departure, departures
+from simulator.contract.responses import ContractDeparture, departures
 from tests.support.shapes import catalog, product
 
 
-def of_catalog(body: Any) -> list[Departure]:
+def of_catalog(body: Any) -> list[ContractDeparture]:
     return list(departures(OPENAPI, "GET", "/v2/catalog", 200, "application/json", json.dumps(body).encode()))
 
 

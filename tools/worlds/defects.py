@@ -198,7 +198,7 @@ DEFECTS = (
            seed=118),
     Defect("a reset begins no new life on disk", "persistence.keeper:StoreKeeper.begin",
            "writer.new_life(", "live.resets or writer.new_life(", seed=8),
-    Defect("the end of an attempt is not on disk", "persistence.keeper:Recorder.add",
+    Defect("the end of an attempt is not on disk", "persistence.keeper:StoreRecorder.add",
            "n = self._append(", "n = 0 if 'EndAttempt' in str(type(getattr(entry, 'command', 0))) else self._append(",
            seed=8),
 )  # fmt: skip

@@ -40,7 +40,7 @@ Pairs = tuple[tuple[str, str], ...]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
 
-class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+class AnswerLine(msgspec.Struct, frozen=True, omit_defaults=True):
     """The answer to a request, with its record in the journal; `duration_us` was measured and is not compared."""
 
     n: Count
@@ -80,7 +80,7 @@ class RequestLine(Line, frozen=True, tag="request", kw_only=True):
     awaited: bool = False
     waits: bool = False
     shown: bool = False
-    answer: Answer | None = None
+    answer: AnswerLine | None = None
 
 
 class ResumedLine(Line, frozen=True, tag="resumed", kw_only=True):
@@ -98,7 +98,7 @@ class AnsweredLine(Line, frozen=True, tag="answered", kw_only=True):
     """The answer to a request of an earlier line, which had no answer when it was written."""
 
     request: int
-    answer: Answer
+    answer: AnswerLine
 
 
 ANSWERED: Final = b'{"entry":"answered"'
@@ -262,13 +262,13 @@ _LINES: Final[dict[type, Callable[[Any, Numbers], Line]]] = {
 }
 
 
-def _answer(exchange: Exchange) -> Answer:
+def _answer(exchange: Exchange) -> AnswerLine:
     headers = _pairs(exchange.own_headers) if exchange.own_headers else ()
     body, texts = _spelled(exchange.content), _texts(exchange)
     if not "".join(texts).isascii():
         texts = tuple(map(_spelled_text, texts))
     others = headers, body, exchange.ending, *texts, exchange.owner, exchange.duration_us
-    return Answer(exchange.n, exchange.status, *others)
+    return AnswerLine(exchange.n, exchange.status, *others)
 
 
 def _exchange(line: RequestLine) -> Exchange:
@@ -292,7 +292,7 @@ def _exchange(line: RequestLine) -> Exchange:
     return exchange
 
 
-def _put_answer(exchange: Exchange, answer: Answer) -> None:
+def _put_answer(exchange: Exchange, answer: AnswerLine) -> None:
     exchange.n, exchange.status, exchange.duration_us = answer.n, answer.status, answer.duration_us
     exchange.ending, exchange.owner = answer.ending, answer.owner
     exchange.own_headers, exchange.content = _headers(answer.headers), _bytes(answer.body)

@@ -22,7 +22,7 @@ VERSION = 1
 """The version of the format. A reader refuses a higher version."""
 
 
-class Clock(msgspec.Struct, frozen=True, kw_only=True):
+class HeadClock(msgspec.Struct, frozen=True, kw_only=True):
     """The clock that a sandbox began with; `start` is the requested time, None for the present."""
 
     mode: str
@@ -41,7 +41,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     sandbox: str
     started: Time
     seed: int
-    clock: Clock
+    clock: HeadClock
     name: str
     scenario: Mapping[str, Any]
     entries: int
@@ -119,7 +119,7 @@ def head_of(live: LiveSandbox, entries: int = 0) -> Head:
         sandbox=live.id,
         started=beginning.started,
         seed=live.seed,
-        clock=Clock(mode=beginning.mode, rate=beginning.rate, start=spec.start),
+        clock=HeadClock(mode=beginning.mode, rate=beginning.rate, start=spec.start),
         name=spec.scenario.name,
         scenario=spec.scenario.document,
         entries=entries,

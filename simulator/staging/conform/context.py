@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from simulator.contract.openapi import OPENAPI
-from simulator.contract.responses import Departure as FromContract
-from simulator.contract.responses import departures
+from simulator.contract.responses import ContractDeparture, departures
 from simulator.redaction import Secrets, redact
 from simulator.staging.conform.findings import Departs, Departure, NotExercised
 from simulator.staging.conform.payment_runner import Order, PaymentRunner, PlannedPayment
@@ -39,11 +38,11 @@ ASSUMED = (
 concerned. A departure from such a part is only noted."""
 
 
-def _assumption(answer: Answer, found: FromContract) -> str:
+def _assumption(answer: Answer, departure: ContractDeparture) -> str:
     """Return the assumption that a departure is about, or an empty text."""
     for assumption, path, status, field, is_text in ASSUMED:
-        is_meant = answer.status == status and re.fullmatch(path, answer.request.path) and found.expected != "JSON"
-        if is_meant and re.fullmatch(field, found.field) and (found.actual.startswith("'") or not is_text):
+        is_meant = answer.status == status and re.fullmatch(path, answer.request.path) and departure.expected != "JSON"
+        if is_meant and re.fullmatch(field, departure.field) and (departure.actual.startswith("'") or not is_text):
             return assumption
     return ""
 

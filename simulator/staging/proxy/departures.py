@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from simulator.contract.body import outline
 from simulator.contract.openapi import OPENAPI, load
-from simulator.contract.responses import Departure, body_departures, departures, path_item
+from simulator.contract.responses import ContractDeparture, body_departures, departures, path_item
 from simulator.contract.schemas import schema
 from simulator.staging.bodies import TEXT_CHARS_MAX, as_dict, decoded, dicts, parameters, short
 from simulator.staging.proxy.messages import value_of
@@ -74,13 +74,13 @@ _CALLBACK_PARAMETERS = ("refid", "status", "price", "message")
 _ERRORS_FROM = 400
 
 
-def of_answer(method: str, path: str, status: int, headers: Headers, answer: bytes) -> Iterator[Departure]:
+def of_answer(method: str, path: str, status: int, headers: Headers, answer: bytes) -> Iterator[ContractDeparture]:
     """Yield departures of an answer whose body is unpacked. HEAD is exempt: the contract lacks it, and its answer has
     no body."""
     if method == "HEAD":
         return
     if path_item(load(OPENAPI), path) is None and status < _ERRORS_FROM:
-        yield Departure("the path", "one that the contract has", path[:200])
+        yield ContractDeparture("the path", "one that the contract has", path[:200])
         return
     content_type = value_of(headers, b"content-type").decode("latin-1")
     yield from departures(OPENAPI, method, path, status, content_type, answer)
@@ -88,7 +88,7 @@ def of_answer(method: str, path: str, status: int, headers: Headers, answer: byt
         yield from _of_amount(as_dict(decoded(answer)).get("data"), "data.")
 
 
-def of_callback(method: str, query: bytes, body: bytes) -> Iterator[Departure]:
+def of_callback(method: str, query: bytes, body: bytes) -> Iterator[ContractDeparture]:
     """Yield departures of a transaction callback (SPEC 6.1)."""
     if method == "POST":
         yield from body_departures(schema("callback"), body)
@@ -96,11 +96,11 @@ def of_callback(method: str, query: bytes, body: bytes) -> Iterator[Departure]:
     elif method == "GET":
         yield from _of_parameters(parameters(query))
     else:
-        yield Departure("the method", "GET or POST", method)
+        yield ContractDeparture("the method", "GET or POST", method)
 
 
-def _of_parameters(sent: Mapping[str, str]) -> Iterator[Departure]:
-    yield from (Departure(name, "a parameter", "absent") for name in _CALLBACK_PARAMETERS if name not in sent)
+def _of_parameters(sent: Mapping[str, str]) -> Iterator[ContractDeparture]:
+    yield from (ContractDeparture(name, "a parameter", "absent") for name in _CALLBACK_PARAMETERS if name not in sent)
     message = sent.get("message", "").encode("utf-8", "surrogatepass")
     result = as_dict(decoded(message))
     if "message" in sent:
@@ -108,14 +108,14 @@ def _of_parameters(sent: Mapping[str, str]) -> Iterator[Departure]:
             yield one._replace(field=f"message: {one.field}")
 
 
-def _of_amount(result: Any, where: str) -> Iterator[Departure]:
+def _of_amount(result: Any, where: str) -> Iterator[ContractDeparture]:
     """Yield a departure when a whole amount is no integer (SPEC 2.3), which no schema checks."""
     amount = result.get("amount") if isinstance(result, dict) else None
     if isinstance(amount, Decimal) and not is_integer_when_whole(amount, amount):
-        yield Departure(f"{where}amount", "an integer when whole", str(amount)[:TEXT_CHARS_MAX])
+        yield ContractDeparture(f"{where}amount", "an integer when whole", str(amount)[:TEXT_CHARS_MAX])
 
 
-def of_webhook(body: bytes) -> Iterator[Departure]:
+def of_webhook(body: bytes) -> Iterator[ContractDeparture]:
     """Yield departures of a webhook event (SPEC 2.13, 6.4)."""
     name = "balance-added" if members(body).get("type") == "balance.added" else "catalog-event"
     yield from body_departures(schema(name), body)

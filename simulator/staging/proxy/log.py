@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import astuple
 
-from simulator.contract.responses import Departure
+from simulator.contract.responses import ContractDeparture
 from simulator.control.transaction_endpoints import SHOWN_MAX
 from simulator.runtime.journal import BoundedLog
 from simulator.staging.bodies import code_of, short
@@ -42,7 +42,7 @@ class SeenCall(SeenRecord, kw_only=True):
     client: str
     status: int
     error: str
-    departures: tuple[Departure, ...]
+    departures: tuple[ContractDeparture, ...]
     body_bytes: int
     answer_bytes: int
 
@@ -52,7 +52,7 @@ class SeenNotification(SeenRecord, kw_only=True):
     that a callback reports."""
 
     notification: Notification
-    departures: tuple[Departure, ...]
+    departures: tuple[ContractDeparture, ...]
     signature: str
     reported: str
     status: int
@@ -63,7 +63,7 @@ class SeenDeparture(SeenRecord, kw_only=True):
 
     at: datetime
     operation: str
-    departure: Departure
+    departure: ContractDeparture
     request: int = 0
     callback: int = 0
 
@@ -90,7 +90,7 @@ class SeenLog:
         self.notifications.add(seen)
         return one
 
-    def _add_departures(self, at: datetime, operation: str, found: Iterable[Departure], **place: int) -> None:
+    def _add_departures(self, at: datetime, operation: str, found: Iterable[ContractDeparture], **place: int) -> None:
         for one in found:
             self.departures.add(SeenDeparture(at=at, operation=operation, departure=one, **place))
 

@@ -102,14 +102,14 @@ NONCES_MAX: Final = 10_000
 _RULES = QueryRules()  # all queries that SPEC 5.1 allows
 
 
-class GivenKey(NamedTuple):
+class OperatorKey(NamedTuple):
     """The operator's key with its secret, in the form of the signature check."""
 
     secret_bytes: bytes
     state: str = "active"
 
 
-_WITHOUT_SECRET = GivenKey(b"")
+_WITHOUT_SECRET = OperatorKey(b"")
 
 
 class Signatures:
@@ -117,7 +117,7 @@ class Signatures:
 
     def __init__(self, key: str | None = None, secret: bytes | None = None) -> None:
         self._key = None if key is None else key.encode()
-        self._held = None if secret is None else GivenKey(secret)
+        self._held = None if secret is None else OperatorKey(secret)
         self._nonces: OrderedDict[tuple[bytes, bytes], str] = OrderedDict()
 
     def diagnosis(self, one: PassedExchange, answer: bytes) -> str:

@@ -63,7 +63,7 @@ def test_the_page_says_the_version_of_the_format() -> None:
     assert int(version) == tape_writer.VERSION
 
 
-KINDS = [*Line.__subclasses__(), codec.Answer, tape_writer.Head, tape_writer.Clock, tape_writer.End]
+KINDS = [*Line.__subclasses__(), codec.AnswerLine, tape_writer.Head, tape_writer.HeadClock, tape_writer.End]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from simulator.contract.responses import Departure
+from simulator.contract.responses import ContractDeparture
 from simulator.staging.bodies import parameters
 from simulator.staging.proxy.departures import (
     OUTLINE_BYTES_MAX,
@@ -166,7 +166,7 @@ LARGEST = [
 ]
 
 
-def seen_call(departures: tuple[Departure, ...] = (), **parts: Any) -> SeenCall:
+def seen_call(departures: tuple[ContractDeparture, ...] = (), **parts: Any) -> SeenCall:
     made = msgspec.structs.replace(call(1, "a"), **parts)
     return SeenCall(call=made, client="", status=200, error="", departures=departures, body_bytes=0, answer_bytes=0)
 
@@ -192,7 +192,7 @@ def test_large_parts_of_a_notification_are_counted(parts: dict[str, Any]) -> Non
 
 
 def test_departures_are_counted_with_what_they_are_about() -> None:
-    found = Departure("f" * 300, "e" * 300, "a" * 300)
+    found = ContractDeparture("f" * 300, "e" * 300, "a" * 300)
     assert seen_call((found,) * 50).size - seen_call().size >= 50 * 900
     assert SeenDeparture(at=START, operation=TEXT, departure=found).size >= LARGE + 900
 
