@@ -23,16 +23,16 @@ ROOMS = ("tape", "replay", "snapshot")
 # Our parts that each part may import, besides itself.
 MAY_IMPORT: dict[str, set[str]] = {
     "domain": set(),
-    "shortened": set(),
+    "short_text": set(),
     "whole_files": set(),
     "redaction": {"domain", "wire"},
-    "auth": {"shortened"},
-    "contract": {"domain", "shortened"},
+    "auth": {"short_text"},
+    "contract": {"domain", "short_text"},
     "server": set(),
-    "wire": {"domain", "shortened"},
+    "wire": {"domain", "short_text"},
     "staging": {
         "redaction",
-        "shortened",
+        "short_text",
         "server",
         "options",
         "control",
@@ -44,7 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "wire",
         "domain",
     },
-    "scenario": {"domain", "contract", "http_client", "wire", "shortened", "whole_files"},
+    "scenario": {"domain", "contract", "http_client", "wire", "short_text", "whole_files"},
     "http_client": {"domain"},
     "tape": {"domain", "scenario"},
     "postgres": {
@@ -57,9 +57,9 @@ MAY_IMPORT: dict[str, set[str]] = {
         "server",
         "domain",
     },
-    "audit": {"contract", "auth", "wire", "domain", "shortened"},
-    "runtime": {"redaction", "domain", "scenario", "http_client", "wire", "shortened", "tape"},
-    "api": {"redaction", "runtime", "auth", "contract", "wire", "domain", "http_client", "shortened", "tape"},
+    "audit": {"contract", "auth", "wire", "domain", "short_text"},
+    "runtime": {"redaction", "domain", "scenario", "http_client", "wire", "short_text", "tape"},
+    "api": {"redaction", "runtime", "auth", "contract", "wire", "domain", "http_client", "short_text", "tape"},
     "snapshot": {"wire", "replay", "runtime", "tape", "scenario", "domain"},
     "replay": {"redaction", "runtime", "tape", "wire", "scenario", "domain"},
     "control": {
@@ -71,12 +71,12 @@ MAY_IMPORT: dict[str, set[str]] = {
         "domain",
         "http_client",
         "scenario",
-        "shortened",
+        "short_text",
         "audit",
         "persistence",
         "replay",
     },
-    "mcp": {"contract", "scenario", "domain", "shortened"},
+    "mcp": {"contract", "scenario", "domain", "short_text"},
     "persistence": {"replay", "snapshot", "tape", "runtime", "scenario", "domain"},
     "environment": {"app", "control", "options", "runtime"},
     "explore": {
@@ -92,7 +92,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "scenario",
         "wire",
         "domain",
-        "shortened",
+        "short_text",
     },
 }
 # The floors of the domain, lowest first: each imports only from itself and from below.

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.scenario.reading.check import schema
+from simulator.scenario.reading.schema_check import schema
 from tools.pages import control_api, mistakes, reliability, tape
 from tools.pages.__main__ import GENERATED, ROOT
 from tools.pages.assume_section import NOTICE

@@ -12,7 +12,7 @@ from simulator.domain.model.likeness import nearest
 from simulator.domain.model.resellers import Reseller
 from simulator.runtime.journal import UNEXPECTED
 from simulator.runtime.operations import report
-from simulator.shortened import shortened
+from simulator.short_text import shortened
 from simulator.wire import error_bodies
 from simulator.wire.diagnoses import shown
 

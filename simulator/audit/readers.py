@@ -15,7 +15,7 @@ from simulator.contract.query import decode_query
 from simulator.domain.model.callbacks import RetryPolicy
 from simulator.domain.model.money import parse_number
 from simulator.domain.model.transactions import Status
-from simulator.shortened import one_line
+from simulator.short_text import one_line
 from simulator.wire.payment_answers import STATUS_NAMES
 from simulator.wire.traffic import Call, Headers, Notification
 

@@ -15,7 +15,7 @@ import msgspec
 from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules, body_hash, canonical_queries, canonical_string, decoded, hmac_sha256
 from simulator.auth.form import PREFIX, misspelling, repeated, without_prefix
-from simulator.shortened import shortened
+from simulator.short_text import shortened
 
 BODY_BYTES_MAX = 10 * 1024 * 1024
 SIGNATURE_BYTES_MAX = 512

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from simulator.auth.signature import Denied
-from simulator.shortened import shortened
+from simulator.short_text import shortened
 
 ALGORITHM = "HS256"
 ISSUER = "reseller-sim"

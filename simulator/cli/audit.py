@@ -9,7 +9,7 @@ from simulator.cli.flags import asking_flags, file_option, own_option
 from simulator.cli.output import echo, echo_value, is_terminal, print_line
 from simulator.cli.reports.report_cases import UNWRITABLE, ReportCase, Suite, junit, write_all
 from simulator.cli.usage import Refused, verb
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 
 AUDIT, WARNING, NOTHING = "audit", "audit_warning", "audit_of_nothing"
 NOT_EXERCISED = "not exercised"

@@ -17,7 +17,7 @@ from simulator.domain.model.resellers import Reseller
 from simulator.options import CONTROL_PATH
 from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 from simulator.staging.signed_requests import Credentials, sign
 from simulator.wire.formats import encode
 

@@ -19,7 +19,7 @@ from simulator.cli.usage import CannotStart, verb, wrong_usage
 from simulator.cli.values import Whole
 from simulator.control.curl import curl_command
 from simulator.options import CONTROL_PATH
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 from simulator.staging.signed_requests import CannotSign, Credentials, SignedRequest, sign, with_bearer
 from simulator.whole_files import CannotRead, content_of
 

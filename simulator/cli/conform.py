@@ -18,13 +18,13 @@ from simulator.cli.reports.report_cases import UNWRITABLE
 from simulator.cli.usage import CannotStart, Refused, notify, verb, wrong_usage
 from simulator.cli.values import Number, Span, Whole
 from simulator.options import CONTROL_PATH
-from simulator.shortened import shortened
+from simulator.short_text import shortened
 from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import Departs, NotExercised
 from simulator.staging.conform.payment_runner import BILL, PAYMENT, BadOrder, Order, PaymentRunner
 from simulator.staging.conform.run import UNEXPECTED, known_names, report
 from simulator.staging.importer.account_answers import AccountRefused, ForeignStateFile, LongPause
-from simulator.staging.importer.importing import ImportRequest, import_account, masking
+from simulator.staging.importer.account_import import ImportRequest, import_account, masking
 from simulator.staging.service import HttpService, NoAnswer, Session, SessionClock
 from simulator.staging.signed_requests import CannotSign, Credentials, parse_address, secret_bytes
 

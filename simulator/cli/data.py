@@ -28,7 +28,7 @@ from simulator.persistence.replay.tape_writer import packed, tape_lines
 from simulator.persistence.restoration import kept_tape, obstacles
 from simulator.persistence.store import Store
 from simulator.runtime.sandboxes import is_sandbox_id
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 
 ACTIONS: Final = ("check", "export", "import", "remove", "compact", "backup")
 

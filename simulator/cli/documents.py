@@ -20,7 +20,7 @@ from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled, postman
 from simulator.contract.register import Assumption, assumptions
 from simulator.scenario.library import descriptions, load_scenario, problems, text
 from simulator.scenario.reading.nodes import Problem, ScenarioError
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 from simulator.whole_files import write_whole
 from simulator.wire.formats import encode
 

@@ -29,7 +29,7 @@ from simulator.control.http import InvalidInput
 from simulator.domain.model.instants import sandbox_time
 from simulator.redaction import redact_urls
 from simulator.scenario.library import load_scenario
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 from simulator.staging.signed_requests import CannotSign, secret_bytes
 from simulator.wire.token_answers import PATHS
 

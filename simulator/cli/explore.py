@@ -34,7 +34,7 @@ from simulator.explore.trials import AsksNothing, BaselineFails, Trials
 from simulator.options import LOOPBACK, Options
 from simulator.scenario.library import load_scenario
 from simulator.server.http_server import host_for_clients
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 
 Words = tuple[str, ...]
 ACTIVE = "active"

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 import click
 
 from reseller_sim.formats import offset, shown_time
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 
 _UNSAFE = (
     r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # C0, DEL, C1

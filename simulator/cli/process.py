@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from simulator.cli.output import print_to_stderr, printable
 from simulator.cli.usage import PROGRAM
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 
 if TYPE_CHECKING:
     from simulator.redaction import Secrets

@@ -33,7 +33,7 @@ from simulator.domain.model.instants import Times, times_of
 from simulator.persistence.replay.rebuilding import compiler_for, left, nowhere, prove
 from simulator.persistence.replay.tape_writer import beginning_of
 from simulator.scenario.reading.nodes import ScenarioError
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 
 Until = int | Times | None
 UNPLAYABLE = (AssertionError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError)

@@ -14,7 +14,7 @@ from simulator.cli.flags import asking_flags, control_flags, json_flag, own_opti
 from simulator.cli.output import clock_time, echo, echo_value, print_line, print_table, times_of_day
 from simulator.cli.usage import Refused, verb, wrong_usage
 from simulator.cli.values import Whole
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 
 COLUMNS = ("method", "path", "status", "refid", "rule", "diagnosis")
 NO_ANSWER = "no answer"

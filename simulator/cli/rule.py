@@ -13,7 +13,7 @@ from simulator.cli.flags import asking_flags, control_flags, own_option
 from simulator.cli.output import Columns, clock_time, echo_value, print_line, print_rows, print_to_stderr, show
 from simulator.cli.usage import Refused, read_yaml, verb, verb_group, wrong_usage
 from simulator.cli.values import Whole
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 
 SECTIONS = ("payments", "voids", "disputes", "bills", "faults")
 BY_FLAGS = ("payments", "faults")
@@ -121,7 +121,7 @@ def _of_flags(section: str, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _hold_name(name: str) -> str:
-    from simulator.contract.validate import validator
+    from simulator.contract.validator import validator
 
     for text in validator("holds-query").problems({"name": name}).get("name", ()):
         raise ValueError(f"{values.shown(name)} {text}")

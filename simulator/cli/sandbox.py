@@ -13,7 +13,7 @@ from simulator.cli.flags import all_of, asking_flags, control_flags, json_flag, 
 from simulator.cli.output import Columns, clock_mode_of, clock_time, echo, echo_value, print_line, print_rows, show
 from simulator.cli.server_flags import sandbox_start
 from simulator.cli.usage import Refused, ending_with_problems, notify, verb, verb_group, wrong_usage
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 
 COLUMNS: Columns = {
     "id": "id",

@@ -28,7 +28,7 @@ from simulator.persistence.tape.entries import (
     RequestShown,
 )
 from simulator.runtime.journal import Exchange
-from simulator.shortened import shortened, whole_line
+from simulator.short_text import shortened, whole_line
 
 EMPTY = (
     "it is empty: the run that was to write it could not start, was killed, or has not ended, or its secrets could not"

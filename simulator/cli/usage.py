@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from simulator.cli.output import print_to_stderr
 from simulator.cli.verbs import VERBS
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 
 PROGRAM: Final = "reseller-sim"
 VARIABLES: Final = "RESELLER_SIM"
@@ -115,7 +115,7 @@ def ending_with_problems(end: type[_Ending] = Refused) -> Iterator[None]:
 
 def read_yaml(text: str | bytes, source: str) -> Any:
     """Return the data of YAML or JSON. Raises `Refused` for anything else."""
-    from simulator.scenario.reading.load import load_text
+    from simulator.scenario.reading.yaml_parser import load_text
 
     with ending_with_problems():
         document = load_text(text, source)

@@ -14,7 +14,7 @@ import click
 from reseller_sim.formats import duration
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.instants import sandbox_time
-from simulator.shortened import one_line
+from simulator.short_text import one_line
 
 SHOWN_CHARS_MAX = 60
 EXAMPLES = "a duration such as 90s, 1h30m or 500ms, or a number of seconds"

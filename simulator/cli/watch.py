@@ -17,7 +17,7 @@ from simulator.cli.flags import json_flag, own_option, watching_flags
 from simulator.cli.output import is_coloured, printable_json
 from simulator.cli.usage import titled, verb, wrong_usage
 from simulator.cli.values import Span
-from simulator.shortened import shortened, whole_line
+from simulator.short_text import shortened, whole_line
 
 _PLURALS = {"status": "statuses", "entry": "entries"}
 CHOICES = {"callbacks": "callback", "webhooks": "webhook"}

@@ -23,8 +23,8 @@ from simulator.contract.query import (
     with_repeats,
 )
 from simulator.contract.schemas import schema
-from simulator.contract.validate import validator
-from simulator.shortened import shortened
+from simulator.contract.validator import validator
+from simulator.short_text import shortened
 
 OUTLINE_BYTES_MAX: Final = 64 * 1024
 """The bytes of a form; of JSON the bytes outside its strings, without white space, and its quotes; also the number of

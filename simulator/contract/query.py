@@ -7,8 +7,8 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from simulator.contract.schemas import Schema, schema
-from simulator.contract.validate import validator
-from simulator.shortened import shortened
+from simulator.contract.validator import validator
+from simulator.short_text import shortened
 
 PARAMETERS_MAX = 1000
 TOO_MANY_PARAMETERS = f"has more than {PARAMETERS_MAX} parameters"

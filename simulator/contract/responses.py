@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from simulator.contract.body import BadJson, decode_any
 from simulator.contract.openapi import load, path_pattern
 from simulator.contract.schemas import Schema, resolved_in
-from simulator.contract.validate import Validator, beginning
-from simulator.shortened import SENTENCE_CHARS_MAX, shortened
+from simulator.contract.validator import Validator, beginning
+from simulator.short_text import SENTENCE_CHARS_MAX, shortened
 
 MISTAKE = 500
 """The status of a mistake of ours, which any request may meet."""

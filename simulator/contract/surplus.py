@@ -10,7 +10,7 @@ from simulator.contract.query import admits_several, parameters
 from simulator.contract.schemas import Schema
 from simulator.domain.model.details import NAMES_MAX
 from simulator.domain.model.likeness import nearest
-from simulator.shortened import shortened
+from simulator.short_text import shortened
 
 # Longer bodies are not searched for repeated members, which would delay other requests; no valid body is longer.
 REPEATS_BYTES_MAX = 1_000_000

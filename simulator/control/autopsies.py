@@ -25,7 +25,7 @@ from simulator.redaction import MASKED, Mask
 from simulator.runtime.background import in_background, place
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.shortened import shortened
+from simulator.short_text import shortened
 
 OTHERS_MAX: Final = 500
 """The number of other keys' secrets to try, and the number of replaced secrets."""

@@ -35,7 +35,7 @@ from simulator.redaction import Mask
 from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import DEFAULT
-from simulator.shortened import shortened
+from simulator.short_text import shortened
 
 SCHEMA: Final = "explain-request"
 _PIECES: Final = {

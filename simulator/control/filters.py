@@ -15,8 +15,8 @@ from simulator.domain.errors import Unknown
 from simulator.domain.model.likeness import nearest
 from simulator.runtime.journal import BoundedLog, NumberedRecord
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.waiting import Notifier
-from simulator.shortened import QUOTED_CHARS_MAX, one_line
+from simulator.runtime.wait_limits import Notifier
+from simulator.short_text import QUOTED_CHARS_MAX, one_line
 
 Record = TypeVar("Record")
 Numbered = TypeVar("Numbered", bound=NumberedRecord)

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from simulator.contract.body import BadJson, decode_object
-from simulator.contract.validate import validator
+from simulator.contract.validator import validator
 from simulator.control.render import members
 from simulator.domain.errors import Busy, Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model.instants import Times, times_of
@@ -24,7 +24,7 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.scenario.library import BODY
 from simulator.scenario.reading.nodes import ScenarioError
-from simulator.shortened import SENTENCE_CHARS_MAX, shortened
+from simulator.short_text import SENTENCE_CHARS_MAX, shortened
 from simulator.wire.formats import encode
 
 BODY_BYTES_MAX = 2 * 1024 * 1024

@@ -49,7 +49,7 @@ from simulator.scenario.lint.start import real_waits
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.sections.scripted_answers import build_inbox
 from simulator.scenario.sections.times import DAYS
-from simulator.shortened import SENTENCE_CHARS_MAX, shortened
+from simulator.short_text import SENTENCE_CHARS_MAX, shortened
 from simulator.wire.webhook_signature import headers_of, is_signed_with, lacking, staleness
 
 

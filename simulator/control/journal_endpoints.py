@@ -37,7 +37,7 @@ from simulator.runtime.background import in_background, place
 from simulator.runtime.journal import Exchange, Tally, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import DEFAULT
-from simulator.shortened import one_line
+from simulator.short_text import one_line
 from simulator.wire.formats import encode
 from simulator.wire.traffic import as_sent
 

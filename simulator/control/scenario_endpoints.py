@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.contract.files import data_dir
-from simulator.contract.validate import validator
+from simulator.contract.validator import validator
 from simulator.control import render
 from simulator.control.access import may_see_secrets, may_touch
 from simulator.control.filters import query_of, refuse_other_parameters, waited
@@ -38,9 +38,9 @@ from simulator.scenario.build import COMPILER
 from simulator.scenario.client_files import BUNDLED, FOLDER, ClientFiles, listed, save_text, text_of
 from simulator.scenario.library import BODY, CheckResult, check_text, end_column
 from simulator.scenario.lint.linter import NEVER_MATCHES, rule_findings
-from simulator.scenario.reading.load import load_text
 from simulator.scenario.reading.nodes import Problem, ScenarioError
 from simulator.scenario.reading.scenario_files import ScenarioFolder, Unreadable, bundled_path, is_path
+from simulator.scenario.reading.yaml_parser import load_text
 from simulator.scenario.yaml import block
 
 SUGGESTED: Final = re.compile(r"\(did you mean '([^']+)'\?\)")

@@ -14,7 +14,7 @@ from simulator.explore.run_verdicts import Kind, Record, RunVerdict, ways
 from simulator.explore.runs import text_of
 from simulator.explore.trials import Failure, Faults
 from simulator.scenario.yaml import comment
-from simulator.shortened import one_line, whole_line
+from simulator.short_text import one_line, whole_line
 
 OUTPUT_LINES_MAX = 12
 REPRODUCTION = "To see it again:"

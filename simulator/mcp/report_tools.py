@@ -8,7 +8,7 @@ from reseller_sim.control import below
 from reseller_sim.evidence import callback_line, explained, outcome, request_line, violations
 from reseller_sim.formats import shown_time
 from simulator.mcp.tools import LIMIT, N, ToolAnswer, members, text_schema, tool
-from simulator.shortened import json_size
+from simulator.short_text import json_size
 
 PAGE_BYTES_MAX: Final = 10_000
 BODY_CHARS_MAX: Final = 4_000

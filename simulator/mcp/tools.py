@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 from reseller_sim import Simulator
 from reseller_sim.asynchronous import in_thread
 from simulator.contract.schemas import Schema, published, resolved, schema
-from simulator.contract.validate import Validator
-from simulator.shortened import json_size, one_line, shortened_value
+from simulator.contract.validator import Validator
+from simulator.short_text import json_size, one_line, shortened_value
 
 ANSWER_BYTES_MAX: Final = 20_000
 LINES_BYTES_MAX: Final = 7_000

@@ -17,7 +17,7 @@ from simulator.domain.model.webhooks import BALANCE_ADDED, Delivery
 from simulator.domain.state import State
 from simulator.runtime.counters import of_callback, of_payment, of_webhook
 from simulator.runtime.value_counts import SHOWN_MAX
-from simulator.shortened import QUOTED_CHARS_MAX, one_line
+from simulator.short_text import QUOTED_CHARS_MAX, one_line
 from simulator.wire.payment_answers import STATUS_NAMES
 
 _ONE_OF = {

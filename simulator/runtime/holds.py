@@ -13,7 +13,7 @@ import msgspec
 from simulator.persistence.tape.entries import Resumption
 from simulator.runtime.clock import Clock
 from simulator.runtime.events import Action, EventLog
-from simulator.runtime.waiting import WAITERS_MAX, Notifier
+from simulator.runtime.wait_limits import WAITERS_MAX, Notifier
 
 HELD_S_MAX: Final = 60.0
 

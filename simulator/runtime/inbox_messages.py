@@ -12,7 +12,7 @@ import msgspec
 
 from simulator.domain.model.inbox_programs import InboxProgram, InboxReply
 from simulator.runtime.journal import unpacked
-from simulator.runtime.waiting import Notifier
+from simulator.runtime.wait_limits import Notifier
 
 # Measured: a message without its texts, with its places in an inbox and in two budgets; an inbox without messages; a
 # reply, or a header of a reply, without its texts.

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 
 from simulator.persistence.tape.entries import Recorded
 from simulator.runtime.traces import trace_of
-from simulator.runtime.waiting import Notifier
+from simulator.runtime.wait_limits import Notifier
 
 
 class NumberedRecord(Protocol):

@@ -16,7 +16,7 @@ from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.webhooks import Delivery
 from simulator.http_client.slots import PER_RECEIVER
 from simulator.runtime.journal import BoundedLog, Tally
-from simulator.runtime.waiting import STARTED_PER_TURN_MAX as STARTED_PER_TURN_MAX
+from simulator.runtime.wait_limits import STARTED_PER_TURN_MAX as STARTED_PER_TURN_MAX
 
 SIDE_BY_SIDE_MAX = 64  # deliveries of an advance
 

@@ -32,7 +32,7 @@ from simulator.runtime.lives import Beginning, Ending, FirstState, SandboxSpec, 
 from simulator.runtime.marks import NO_KEEPER, Keeper, Marks, StoredPlace
 from simulator.runtime.operations import ServerCounts
 from simulator.runtime.traces import Trace, caller
-from simulator.runtime.waiting import Delays, Notifier, Turnstile, WaitingRoom
+from simulator.runtime.wait_limits import Delays, Notifier, Turnstile, WaitingRoom
 from simulator.wire.traffic import Notification
 
 

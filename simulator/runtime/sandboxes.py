@@ -24,7 +24,7 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import NO_QUOTAS, Ending, FirstState, SandboxSpec, dispose, first_state, server_budgets
 from simulator.runtime.marks import NO_KEEPER, Keeper
 from simulator.runtime.operations import ServerCounts
-from simulator.runtime.waiting import Turnstile, WaitingRoom
+from simulator.runtime.wait_limits import Turnstile, WaitingRoom
 
 DEFAULT = "default"
 SANDBOXES_MAX = 10_000

@@ -16,12 +16,12 @@ from simulator.domain.model.rule_book import Magic
 from simulator.domain.model.rules import Rule, ScenarioOrigin
 from simulator.domain.model.scenario import ResellerStart, Scenario
 from simulator.domain.model.transactions import Step
-from simulator.scenario.possible import refuse_impossible
-from simulator.scenario.reading.check import check
-from simulator.scenario.reading.load import load_object
+from simulator.scenario.expectation_checks import refuse_impossible
 from simulator.scenario.reading.nodes import Document, Problem, ProblemReport, ScenarioError
 from simulator.scenario.reading.scenario_files import OWN_FILE
+from simulator.scenario.reading.schema_check import check
 from simulator.scenario.reading.value_reader import ValueReader, read_object, refuse_repeats
+from simulator.scenario.reading.yaml_parser import load_object
 from simulator.scenario.sections import reseller_section, rule_sections
 from simulator.scenario.sections.catalog_section import catalog
 from simulator.scenario.sections.expectation_section import expectations, labels

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import uvicorn
 
 from simulator.server.answer_writer import OutputGate, ResponseBatcher
-from simulator.server.foreign import ForeignClients
+from simulator.server.foreign_clients import ForeignClients
 from simulator.server.message import HttpLimits, RequestMemoryBudget
 from simulator.server.protocol import HttpProtocol
 from simulator.server.responder import Application

@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from simulator.server.foreign import ForeignClients
+from simulator.server.foreign_clients import ForeignClients
 
 from simulator.server.message import (  # isort: skip
     BODYLESS, LINGER_S, SMALL_BODY_BYTES, STATUS_LINE, HttpRefusal, HttpRequest, RequestMemoryBudget,

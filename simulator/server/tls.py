@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 
 from uvicorn.server import ServerState
 
-from simulator.server.foreign import LOGGED, ForeignClients
+from simulator.server.foreign_clients import LOGGED, ForeignClients
 from simulator.server.message import LINGER_S, HttpRefusal
 
 HANDSHAKE_S: Final = 10.0

@@ -20,7 +20,7 @@ from simulator.http_client.answers import AnswerBounds, AnswerReader
 from simulator.http_client.attempts import NotAllowedError, Route, request_bytes
 from simulator.http_client.client import Client
 from simulator.http_client.dialer import Dialer, NotConnectedError, Origin
-from simulator.shortened import shortened
+from simulator.short_text import shortened
 from simulator.staging.conform.findings import Departs, NotExercised
 from simulator.staging.signed_requests import Credentials, parse_address, signature_headers
 from simulator.wire.formats import RANGE_DASH

@@ -11,7 +11,7 @@ from simulator.domain.model.catalog import Money
 from simulator.domain.model.details import Detail, DetailKind
 from simulator.domain.model.money import DIGITS_AFTER_MAX, DIGITS_BEFORE_MAX, decimal_text
 from simulator.domain.model.transactions import Status
-from simulator.shortened import ELLIPSIS, QUOTED_CHARS_MAX, SENTENCE_CHARS_MAX, shortened
+from simulator.short_text import ELLIPSIS, QUOTED_CHARS_MAX, SENTENCE_CHARS_MAX, shortened
 from simulator.wire.formats import amount_text
 from simulator.wire.payment_answers import STATUS_NAMES
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.contract.validate import validator
+from simulator.contract.validator import validator
 from tests.support.bills import ACCOUNT, PATH, look_up
 from tests.support.client import Client, Response, running
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from standardwebhooks import Webhook
 
-from simulator.contract.validate import validator
+from simulator.contract.validator import validator
 from simulator.runtime.clock import wall_clock
 from tests.support.client import Client, running
 from tests.support.webhooks import (

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from simulator.scenario.library import load_scenario, text
-from simulator.scenario.reading.load import load_text
+from simulator.scenario.reading.yaml_parser import load_text
 from simulator.wire.formats import encode
 from tests.support.client import Client, running
 

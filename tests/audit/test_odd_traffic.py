@@ -13,7 +13,7 @@ from simulator.audit.clauses import EVIDENCE_MAX, FINDINGS_MAX, as_json
 from simulator.audit.client_traffic import Rate
 from simulator.audit.obligations import audited
 from simulator.contract.endpoints import endpoints
-from simulator.contract.validate import validator
+from simulator.contract.validator import validator
 from simulator.wire.traffic import Call, Notification
 
 START = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)

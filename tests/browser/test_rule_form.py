@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from simulator.contract.schemas import SCENARIO, schema
-from simulator.scenario.reading.load import load_text
+from simulator.scenario.reading.yaml_parser import load_text
 from tests.support.console import Console, console
 
 pytestmark = pytest.mark.slow

@@ -22,7 +22,7 @@ from simulator.control.result_endpoints import coverage_shown
 from simulator.domain.model.rules import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
 from simulator.persistence.replay.tape_writer import take_tape, tape_lines
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 from tests.support.client import running
 from tests.support.local_server import QuietHandler, local_server
 from tests.support.processes import ROOT

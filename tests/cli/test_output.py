@@ -7,7 +7,7 @@ import pytest
 from reseller_sim.formats import shown_time
 from simulator.cli.output import clock_time, cut, print_table, times_of_day
 from simulator.cli.watch import EventLines
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 from tests.support.asking import Asking
 from tests.support.processes import PROGRAM, environment
 from tests.support.runner import invoke

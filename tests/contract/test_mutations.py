@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from simulator.contract import body, query, validate
+from simulator.contract import body, query, validator
 from simulator.contract.openapi import CONTROL, OPENAPI, load
 from simulator.contract.schemas import Schema, resolved, schema
 from tests.support.client import Client, Response, running
@@ -20,7 +20,7 @@ from tests.support.control_queries import QUERIES
 from tests.support.played import METHODS, Exchange, Player, player
 from tests.support.stories import stories_with
 
-CACHES = (validate.validator, query.parameters, query.parameter_names, body._optional_texts)
+CACHES = (validator.validator, query.parameters, query.parameter_names, body._optional_texts)
 NEVER = "never-sent"
 Way = tuple[str, ...]
 Change = tuple[str, Callable[[Schema], None]]

@@ -9,7 +9,7 @@ import pytest
 from simulator.contract.openapi import CONTROL, OPENAPI, bundled
 from simulator.contract.schemas import compiled
 from simulator.scenario.library import names, scenario_from_object
-from simulator.scenario.reading.check import schema as scenario_schema
+from simulator.scenario.reading.schema_check import schema as scenario_schema
 from tools.pages.bundle import of_type, other_types, with_types
 
 DOCUMENTS = (OPENAPI, CONTROL)

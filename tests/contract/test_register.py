@@ -11,7 +11,7 @@ import yaml
 
 from simulator.contract.files import data_dir
 from simulator.contract.register import Assumption, assumptions, rows
-from simulator.contract.validate import validator
+from simulator.contract.validator import validator
 
 SECTIONS = ("faults", "payments", "voids", "bills", "network", "catalog", "webhooks")
 CHOICES = {

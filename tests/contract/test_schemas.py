@@ -11,7 +11,7 @@ import pytest
 from simulator.contract import schemas
 from simulator.contract.files import data_dir
 from simulator.contract.schemas import BASE_URI, at_pointer, schema, schema_at
-from simulator.contract.validate import validator
+from simulator.contract.validator import validator
 from simulator.domain.model.instants import EARLIEST, LATEST
 from tests.support.shapes import PAYMENT, SOURCE, catalog, field, product
 

@@ -20,8 +20,8 @@ from referencing.jsonschema import DRAFT202012
 from simulator.contract import schemas
 from simulator.contract.openapi import CONTROL, bundled
 from simulator.contract.schemas import BASE_URI, schema
-from simulator.contract.validate import validator
-from simulator.scenario.reading.check import schema as scenario_schema
+from simulator.contract.validator import validator
+from simulator.scenario.reading.schema_check import schema as scenario_schema
 from tests.support.schema_values import ODD, Maker, Words, absolute, patterns, referred
 from tools.pages.bundle import other_types
 

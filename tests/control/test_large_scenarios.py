@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from simulator.scenario.client_files import LARGE_MAX
-from simulator.scenario.reading import load
-from simulator.scenario.reading.load import load_text
+from simulator.scenario.reading import yaml_parser
 from simulator.scenario.reading.nodes import Node, Position
 from simulator.scenario.reading.scenario_files import BYTES_MAX, NODES_MAX, OWN_FILE
+from simulator.scenario.reading.yaml_parser import load_text
 from tests.support.client import Client, Response, running
 
 PADDING = "#" + "-" * BYTES_MAX + "\n"  # many bytes, and nothing to read
@@ -64,7 +64,7 @@ def test_sandboxes_of_the_same_files_share_one_scenario(client: Client, scenario
 
 def test_a_shared_file_is_not_parsed_again(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     assert start(client, {"file": "large.yaml"}).status == 201
-    monkeypatch.setattr(load, "_Composer", None)
+    monkeypatch.setattr(yaml_parser, "_Composer", None)
     assert start(client, {"file": "large.yaml"}).status == 201
 
 
@@ -92,7 +92,7 @@ def test_a_deleted_sandbox_makes_room(client: Client) -> None:
 
 def test_a_large_file_is_refused_before_it_is_read_as_yaml(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(client)
-    monkeypatch.setattr(load, "_Composer", None)
+    monkeypatch.setattr(yaml_parser, "_Composer", None)
     assert start(client, {"file": "large.yaml"}).json["error"] == "too_many_large_scenarios"
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from simulator.scenario.library import check_text, load_scenario, names
-from simulator.scenario.reading.load import load_text
 from simulator.scenario.reading.scenario_files import bundled_path
+from simulator.scenario.reading.yaml_parser import load_text
 from simulator.scenario.sections.rule_sections import DEFINITIONS
 from simulator.wire.formats import encode
 from tests.support.client import Client, running

@@ -10,8 +10,8 @@ import pytest
 
 from simulator.control import journal_endpoints
 from simulator.domain.commands import Credit, RemoveWebhook
-from simulator.runtime import waiting
-from simulator.runtime.waiting import WAITERS_MAX
+from simulator.runtime import wait_limits
+from simulator.runtime.wait_limits import WAITERS_MAX
 from tests.support.client import Client, Response, running
 
 SIM = "/sandboxes/default"
@@ -175,7 +175,7 @@ def test_more_than_may_wait_are_refused_until_one_has_its_answer(client: Client,
 def test_clients_that_wait_at_different_inboxes_share_the_bound_of_their_sandbox(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(waiting, "SANDBOX_WAITERS_MAX", 4)
+    monkeypatch.setattr(wait_limits, "SANDBOX_WAITERS_MAX", 4)
 
     async def story(client: Client) -> None:
         polls = [poll for n in range(4) for poll in await polling(client, f"inbox/a{n}?wait_for=1")]
@@ -197,7 +197,7 @@ def test_clients_that_are_woken_together_are_answered_a_few_per_turn(client: Cli
     async def story() -> None:
         polls = [
             poll
-            for n in range(3 * waiting.STARTED_PER_TURN_MAX)
+            for n in range(3 * wait_limits.STARTED_PER_TURN_MAX)
             for poll in await polling(client, f"inbox/a{n}?wait_for=1")
         ]
         client.live.stop()
@@ -206,17 +206,17 @@ def test_clients_that_are_woken_together_are_answered_a_few_per_turn(client: Cli
             await asyncio.sleep(0)
             now = sum(poll.done() for poll in polls)
             done, most = now, max(most, now - done)
-        assert most <= waiting.STARTED_PER_TURN_MAX
+        assert most <= wait_limits.STARTED_PER_TURN_MAX
 
     client.run(story())
 
 
 def test_a_client_that_leaves_before_its_turn_does_not_delay_others() -> None:
     async def story() -> None:
-        turnstile = waiting.Turnstile()
-        tasks = [asyncio.create_task(turnstile.enter()) for _ in range(3 * waiting.STARTED_PER_TURN_MAX)]
+        turnstile = wait_limits.Turnstile()
+        tasks = [asyncio.create_task(turnstile.enter()) for _ in range(3 * wait_limits.STARTED_PER_TURN_MAX)]
         await asyncio.sleep(0)
-        for task in tasks[waiting.STARTED_PER_TURN_MAX : 2 * waiting.STARTED_PER_TURN_MAX]:
+        for task in tasks[wait_limits.STARTED_PER_TURN_MAX : 2 * wait_limits.STARTED_PER_TURN_MAX]:
             task.cancel()
         await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 60)
         await asyncio.wait_for(turnstile.enter(), 60)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.staging.importer.importing import KEY
+from simulator.staging.importer.account_import import KEY
 from tests.support.pages import blocks, empty_folder, follow
 from tests.support.processes import ROOT, serving
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from simulator.runtime.waiting import Delays
+from simulator.runtime.wait_limits import Delays
 
 
 def test_a_delay_begins_outside_a_task_and_can_be_ended() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from simulator.domain.errors import Busy
 from simulator.runtime.journal import BoundedLog, Tally
-from simulator.runtime.waiting import WAITERS_MAX, Notifier
+from simulator.runtime.wait_limits import WAITERS_MAX, Notifier
 
 
 @dataclass

@@ -15,7 +15,7 @@ import pytest
 
 from simulator.runtime.scenario_watch import ScenarioWatch
 from simulator.scenario.library import load_scenario
-from simulator.scenario.reading import load
+from simulator.scenario.reading import yaml_parser
 from tests.support.client import Client, running
 
 PATTERNS = 1_500
@@ -50,7 +50,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, str]]:
         return noted
 
     monkeypatch.setattr(jsonschema_rs, "Draft7Validator", watched("compiled", jsonschema_rs.Draft7Validator))
-    monkeypatch.setattr(load, "LOADER", watched("parsed", load.LOADER))
+    monkeypatch.setattr(yaml_parser, "LOADER", watched("parsed", yaml_parser.LOADER))
     return done
 
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from simulator.scenario.build import build, build_reseller, build_rule
 from simulator.scenario.library import scenario_from_object
-from simulator.scenario.reading.load import load_text
 from simulator.scenario.reading.nodes import Problem, ScenarioError
 from simulator.scenario.reading.sources import resolved
+from simulator.scenario.reading.yaml_parser import load_text
 from tests.support.tiers import examples
 
 pytestmark = pytest.mark.slow

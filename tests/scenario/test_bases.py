@@ -7,8 +7,8 @@ import pytest
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.library import load_scenario, problems, scenario_from_object
 from simulator.scenario.reading import sources
-from simulator.scenario.reading.check import check
 from simulator.scenario.reading.nodes import Document, ProblemReport
+from simulator.scenario.reading.schema_check import check
 from simulator.scenario.reading.sources import BASES_MAX, files_behind
 
 

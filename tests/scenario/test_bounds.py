@@ -8,10 +8,10 @@ import pytest
 
 from simulator.scenario.build import ScenarioCompiler
 from simulator.scenario.library import load_scenario, problems, scenario_from_object
-from simulator.scenario.reading.load import load_object, load_text
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.scenario_files import NODES_MAX, OWN_FILE, Bounds
+from simulator.scenario.reading.yaml_parser import load_object, load_text
 from simulator.scenario.sections.templates import template
 
 PRODUCT = "{{ code: {}, name: Many, processing_time: instant, discount: {{ type: fixed, value: 0 }}, fields: {} }}"

@@ -13,9 +13,9 @@ from simulator.contract.endpoints import endpoints
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.scenario.lint.conditions import Alternative, When, covers, excludes, hides, is_empty, values, when_of
 from simulator.scenario.lint.rule_matches import reached
-from simulator.scenario.reading.load import load_object
 from simulator.scenario.reading.nodes import ProblemReport
 from simulator.scenario.reading.value_reader import ValueReader
+from simulator.scenario.reading.yaml_parser import load_object
 from simulator.scenario.sections.matchers import AMOUNT, METHOD, PATH, TEXT, Comparison, compile_when
 from tests.support.tiers import examples
 

@@ -6,9 +6,9 @@ import pytest
 
 from simulator.scenario.build import build, build_rule
 from simulator.scenario.library import load_scenario, problems, scenario_from_object
-from simulator.scenario.reading.load import load_object
 from simulator.scenario.reading.merge import CHANGEABLE
 from simulator.scenario.reading.nodes import ScenarioError
+from simulator.scenario.reading.yaml_parser import load_object
 
 BASE = """\
 resellers: [{ code: A }]

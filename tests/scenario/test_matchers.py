@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from simulator.scenario.reading.load import load_text
 from simulator.scenario.reading.patterns import finder, glob
+from simulator.scenario.reading.yaml_parser import load_text
 from simulator.scenario.sections.matchers import compile_when
 
 PAYMENT: dict[str, object] = {

@@ -7,9 +7,9 @@ import pytest
 from simulator.domain.commands import Credit
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.library import load_scenario, scenario_from_object
-from simulator.scenario.reading.load import load_text
 from simulator.scenario.reading.merge import merge
 from simulator.scenario.reading.nodes import ProblemReport, ScenarioError
+from simulator.scenario.reading.yaml_parser import load_text
 
 BASE = """\
 scenario: base

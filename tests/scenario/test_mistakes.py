@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from simulator.scenario.library import scenario_from_object
-from simulator.scenario.reading.check import schema, synonyms
 from simulator.scenario.reading.nodes import ScenarioError
+from simulator.scenario.reading.schema_check import schema, synonyms
 from tests.support.bad_scenarios import MISTAKES, STEPS
 from tests.support.readings import places, problems
 

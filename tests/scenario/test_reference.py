@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from simulator.scenario.reading.check import schema
+from simulator.scenario.reading.schema_check import schema
 from tools.pages.scenario_reference import as_markdown
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from simulator.contract.files import data_dir
 from simulator.scenario import build as building
-from simulator.scenario.reading.check import schema
-from simulator.scenario.reading.load import load_file, load_text
 from simulator.scenario.reading.merge import CHANGEABLE
 from simulator.scenario.reading.nodes import Document
+from simulator.scenario.reading.schema_check import schema
 from simulator.scenario.reading.value_reader import ValueReader
+from simulator.scenario.reading.yaml_parser import load_file, load_text
 from tests.support import durations
 
 EVERYTHING = Path(__file__).parent / "everything.yaml"

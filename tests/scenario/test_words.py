@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from simulator.scenario.library import load_scenario, names, problems
-from simulator.scenario.reading.check import schema
 from simulator.scenario.reading.nodes import ScenarioError
+from simulator.scenario.reading.schema_check import schema
 
 D = "extends: default\n"
 HALF = "1:1: missing_key without resellers no client can call; write 'extends: default'"

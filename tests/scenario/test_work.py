@@ -7,11 +7,11 @@ import pytest
 from simulator.domain.model import likeness
 from simulator.domain.model.likeness import COMPARED_MAX
 from simulator.scenario.library import scenario_from_object
-from simulator.scenario.reading import load
-from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.load import load_object, load_text
+from simulator.scenario.reading import yaml_parser
 from simulator.scenario.reading.nodes import PROBLEMS_MAX, Node, ScenarioError
 from simulator.scenario.reading.scenario_files import BYTES_MAX, NODES_MAX
+from simulator.scenario.reading.schema_check import suggestion
+from simulator.scenario.reading.yaml_parser import load_object, load_text
 from simulator.scenario.sections.product_forms import GENERATED_MAX
 from tests.support.bad_scenarios import HOSTILE
 
@@ -28,13 +28,13 @@ def test_no_more_of_a_hostile_text_is_parsed_than_a_scenario_may_hold(
 ) -> None:
     seen = 0
 
-    class Counted(load.LOADER):  # type: ignore[misc]  # it is libyaml's, or the one in Python
+    class Counted(yaml_parser.LOADER):  # type: ignore[misc]  # it is libyaml's, or the one in Python
         def get_event(self) -> Any:
             nonlocal seen
             seen += 1
             return super().get_event()
 
-    monkeypatch.setattr(load, "LOADER", Counted)
+    monkeypatch.setattr(yaml_parser, "LOADER", Counted)
     try:
         found = load_text(text, "f").problems
     except ScenarioError as error:
@@ -53,7 +53,7 @@ def test_no_more_of_an_object_is_read_than_a_scenario_may_hold(item: object, mon
             nonlocal built
             built += 1
 
-    monkeypatch.setattr(load, "Node", Counted)
+    monkeypatch.setattr(yaml_parser, "Node", Counted)
     with pytest.raises(ScenarioError) as raised:
         load_object({"payments": [item] * (6 * NODES_MAX)})
     assert [problem.code for problem in raised.value.problems] == ["too_big"]

@@ -8,8 +8,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.scenario.reading.load import load_text
 from simulator.scenario.reading.nodes import CONTROL
+from simulator.scenario.reading.yaml_parser import load_text
 from simulator.scenario.yaml import LINE_CHARS_MAX, block, scalar
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=30).filter(lambda text: CONTROL.search(text) is None)

@@ -26,6 +26,6 @@ def silence(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
         record
         for when in ("setup", "call")
         for record in caplog.get_records(when)
-        if record.levelno >= logging.WARNING and record.name != "simulator.server.foreign"  # of the client
+        if record.levelno >= logging.WARNING and record.name != "simulator.server.foreign_clients"  # of the client
     ]
     assert not loud, [record.getMessage() for record in loud]

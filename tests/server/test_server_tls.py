@@ -176,7 +176,7 @@ def test_plain_http_is_answered_without_tls(
             assert (await client.answer()).status == 200
 
     run(main)
-    lines = [record.getMessage() for record in caplog.records if record.name == "simulator.server.foreign"]
+    lines = [record.getMessage() for record in caplog.records if record.name == "simulator.server.foreign_clients"]
     caplog.clear()
     assert lines == ["a client sent plain HTTP to this port, which speaks TLS: use https:// in its address"]
 

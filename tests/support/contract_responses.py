@@ -12,7 +12,7 @@ from simulator.contract.responses import (
     validator_of,
 )
 from simulator.contract.schemas import Schema, compiled, resolved_in
-from simulator.shortened import SENTENCE_CHARS_MAX
+from simulator.short_text import SENTENCE_CHARS_MAX
 
 EVENT_STREAM = "text/event-stream"
 """The media type of server-sent events. The schema describes the JSON data of each event."""

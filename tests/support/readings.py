@@ -2,9 +2,9 @@
 
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import build
-from simulator.scenario.reading.load import load_text
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.reading.sources import resolved
+from simulator.scenario.reading.yaml_parser import load_text
 
 
 def built(text: str) -> Scenario:

@@ -11,7 +11,7 @@ from simulator.domain.model.catalog import Money
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.likeness import COMPARED_MAX, nearest
 from simulator.domain.model.transactions import Status
-from simulator.shortened import SENTENCE_CHARS_MAX
+from simulator.short_text import SENTENCE_CHARS_MAX
 from simulator.wire.diagnoses import SENTENCES, sentence, shown
 
 

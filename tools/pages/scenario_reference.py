@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from simulator.scenario.reading.check import schema
+from simulator.scenario.reading.schema_check import schema
 from tools.tables import cell, markdown
 
 Part = Mapping[str, Any]

@@ -173,7 +173,7 @@ DEFECTS = (
            "state.catalog = catalog", "state.catalog = before if len(state.transactions) > 3 else catalog"),
     Defect("an agenda item stays when it has happened", "domain.agenda:Agenda.pop_due",
            "self.items.pop(heapq.heappop(heap)[1], None)", "self.items.get(heapq.heappop(heap)[1])"),
-    Defect("who waits for a request is never woken", "runtime.waiting:Notifier.notify",
+    Defect("who waits for a request is never woken", "runtime.wait_limits:Notifier.notify",
            "waiter.is_true()", "not self.waiting"),
     # The tape
     Defect("a clock that is set is not on the tape", "runtime.driver:Driver.set_clock",

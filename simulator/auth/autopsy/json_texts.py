@@ -12,7 +12,7 @@ from itertools import chain, combinations, permutations, product
 from typing import Any
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode
 
-from simulator.shortened import one_line, shortened
+from simulator.short_text import one_line, shortened
 
 Members = dict[str, Any]
 """The members of an object, each with its value."""

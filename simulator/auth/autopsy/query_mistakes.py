@@ -12,7 +12,7 @@ from urllib.parse import quote, quote_plus, unquote_plus, unquote_to_bytes
 from simulator.auth.autopsy.json_texts import forms, printed
 from simulator.auth.autopsy.signing_steps import PARTS_MAX, Facts, Shown, always, rows
 from simulator.auth.canonical import EMPTY_BODY_HASH, body_hash, by_key, by_key_and_value, key_of
-from simulator.shortened import one_line, shortened
+from simulator.short_text import one_line, shortened
 
 _ABSENT = ("None", "null", "undefined", "", "nil", "NULL", "(null)", "<nil>")
 _INDEX = re.compile(r"\[\d*\]$")

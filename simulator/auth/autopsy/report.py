@@ -14,7 +14,7 @@ from simulator.auth.autopsy.search import digest_of, readings, search, ways_of
 from simulator.auth.autopsy.signing_steps import Facts, Parts, Ways, signings
 from simulator.auth.canonical import canonical_string
 from simulator.auth.form import FIX, wrong_form
-from simulator.shortened import one_line, shortened
+from simulator.short_text import one_line, shortened
 
 IS_RIGHT = "the signature is right"
 _UNKNOWN = "no known mistake explains the signature, and no tried pair of mistakes"

@@ -11,7 +11,7 @@ from simulator.cli.reports import html
 from simulator.cli.reports.report_cases import ReportCase, Suite, junit, unwritable, write_all
 from simulator.cli.usage import CannotStart
 from simulator.contract.register import assumptions
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 from simulator.staging.conform.findings import ConformReport, Outcome, Result, assume_block
 from simulator.staging.conform.run import all_checks, all_questions
 

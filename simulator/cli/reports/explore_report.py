@@ -23,7 +23,7 @@ from simulator.explore.trials import Trial
 from simulator.options import LOOPBACK
 from simulator.scenario.library import load_scenario
 from simulator.scenario.reading.scenario_files import is_path
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 
 CODE = "explore"
 UNREPEATED = "it failed once and was not repeated, so it is not a finding"

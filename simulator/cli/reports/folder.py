@@ -23,7 +23,7 @@ from simulator.redaction import Mask, redact
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 from simulator.wire.formats import encode
 
 INDEX = "index.html"

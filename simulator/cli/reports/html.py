@@ -7,7 +7,7 @@ from string import Template
 
 from simulator import __version__
 from simulator.cli.output import printable
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 
 _PAGE = Path(__file__).with_name("page.html")
 

@@ -14,7 +14,7 @@ from simulator import __version__
 from simulator.cli.flags import Decorated, all_of, file_option, option
 from simulator.cli.output import echo, printable, printable_json
 from simulator.cli.usage import CannotStart, notify, title
-from simulator.shortened import whole_line
+from simulator.short_text import whole_line
 
 NOT_RUN = "not_run"
 """The code of a case whose message says why nothing was examined."""

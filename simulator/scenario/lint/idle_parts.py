@@ -9,8 +9,8 @@ from simulator.domain.model.fault_kinds import WITHOUT_BODY
 from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.transactions import STATUS_CODES, Status, may_follow
 from simulator.scenario.lint.conditions import count, lint_conditions, window_of
-from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.nodes import Node, shown
+from simulator.scenario.reading.schema_check import suggestion
 from simulator.scenario.reading.value_reader import ValueReader
 from simulator.scenario.sections.timelines import (
     NOT_TOLD,

@@ -10,9 +10,9 @@ from datetime import timedelta
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.lint import conditions, idle_parts, start
 from simulator.scenario.lint.rule_matches import lint_products, lint_request
-from simulator.scenario.reading.load import load_object
 from simulator.scenario.reading.nodes import Document, Problem, ProblemReport
 from simulator.scenario.reading.value_reader import ValueReader
+from simulator.scenario.reading.yaml_parser import load_object
 from simulator.scenario.sections.rule_sections import DEFINITIONS
 from simulator.scenario.sections.schedule_section import added_rules
 from simulator.scenario.sections.timelines import Timelines, branches

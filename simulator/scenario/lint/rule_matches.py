@@ -23,8 +23,8 @@ from simulator.scenario.lint.conditions import (
     excludes,
     values,
 )
-from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.nodes import shown
+from simulator.scenario.reading.schema_check import suggestion
 from simulator.scenario.reading.value_reader import ValueReader
 from simulator.scenario.sections.matchers import AMOUNT, BODY_FACTS, PATH, number
 from simulator.scenario.sections.rule_sections import listed_values

@@ -9,10 +9,10 @@ from simulator.domain.model.draw import Spread
 from simulator.domain.model.fault_kinds import FaultThen
 from simulator.domain.model.scenario import Limits
 from simulator.http_client.targets import reason_to_refuse
-from simulator.scenario.reading.load import load_object
 from simulator.scenario.reading.nodes import ProblemReport
 from simulator.scenario.reading.scenario_files import OWN_FILE
 from simulator.scenario.reading.value_reader import ValueReader, secret_bytes
+from simulator.scenario.reading.yaml_parser import load_object
 from simulator.scenario.sections.limits import INTERRUPTED
 from simulator.scenario.sections.product_forms import MYR
 from simulator.scenario.sections.schedule_section import added_rules

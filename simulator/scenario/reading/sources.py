@@ -13,8 +13,6 @@ from pathlib import Path as FilePath
 
 import msgspec
 
-from simulator.scenario.reading.check import check
-from simulator.scenario.reading.load import load_file, load_text
 from simulator.scenario.reading.merge import merge, refuse_removals
 from simulator.scenario.reading.nodes import (
     Document,
@@ -41,6 +39,8 @@ from simulator.scenario.reading.scenario_files import (
     is_path,
     names,
 )
+from simulator.scenario.reading.schema_check import check
+from simulator.scenario.reading.yaml_parser import load_file, load_text
 
 BASES_MAX = 16
 

@@ -15,9 +15,9 @@ from reseller_sim.formats import duration
 from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.instants import iso_day
 from simulator.domain.model.money import DIGITS_AFTER_MAX, DIGITS_BEFORE_MAX, is_bounded
-from simulator.scenario.reading.check import check, suggestion
-from simulator.scenario.reading.load import load_object
 from simulator.scenario.reading.nodes import Node, Path, Position, ProblemReport, shown_at
+from simulator.scenario.reading.schema_check import check, suggestion
+from simulator.scenario.reading.yaml_parser import load_object
 
 ONE = Decimal(1)
 _AMOUNT = re.compile(rf"-?[0-9]{{1,{DIGITS_BEFORE_MAX}}}(\.[0-9]{{1,{DIGITS_AFTER_MAX}}})?", re.ASCII)

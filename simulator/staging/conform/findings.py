@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from reseller_sim.formats import LINE_CHARS_MAX
 from simulator.scenario.yaml import flow
-from simulator.shortened import one_line, shortened
+from simulator.short_text import one_line, shortened
 from simulator.wire.formats import encode
 
 Outcome = Literal["passed", "departs", "not exercised"]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from simulator.shortened import one_line
+from simulator.short_text import one_line
 from simulator.staging.bodies import as_dict, as_list, as_text, decoded, dicts
 from simulator.staging.service import TRIES_MAX, Answer, NoAnswer, Session
 from simulator.wire.formats import encode

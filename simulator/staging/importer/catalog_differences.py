@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from simulator.domain.model.catalog import Catalog, OptionList, Product
-from simulator.shortened import one_line
+from simulator.short_text import one_line
 from simulator.staging.bodies import as_dict, as_text
 from simulator.staging.importer.account_answers import Offer, ProductAnswers, biller_field
 from simulator.wire import catalog_answers, legacy, option_lists

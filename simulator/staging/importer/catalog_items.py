@@ -9,7 +9,7 @@ from simulator.domain.model.catalog import Catalog, Option, Product
 from simulator.domain.model.money import parse_number
 from simulator.domain.model.schedule import NetworkStatus
 from simulator.scenario.yaml import block, comment, scalar
-from simulator.shortened import one_line
+from simulator.short_text import one_line
 from simulator.staging.bodies import as_dict, as_list, as_text, dicts
 from simulator.staging.importer.account_answers import Offer, ProductAnswers
 from simulator.staging.importer.catalog_differences import list_differences, product_differences, tree_differences

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from simulator.contract.validate import validator
+from simulator.contract.validator import validator
 from simulator.domain.commands import CreatePayment
 from simulator.domain.model import pricing
 from simulator.domain.model.catalog import Catalog, Product
@@ -17,9 +17,9 @@ from simulator.domain.model.transactions import PaymentRefused, Reason
 from simulator.domain.sandbox import Sandbox
 from simulator.scenario.build import build
 from simulator.scenario.lint.linter import lint
-from simulator.scenario.reading.load import load_object
 from simulator.scenario.reading.nodes import Problem, ScenarioError
 from simulator.scenario.reading.scenario_files import OWN_FILE
+from simulator.scenario.reading.yaml_parser import load_object
 
 ROUNDS_MAX = 50
 STUB = {"name": "x", "processing_time": "instant", "discount": {"type": "percentage", "value": 0}}

@@ -36,7 +36,7 @@ from simulator.redaction import Mask
 from simulator.runtime.background import in_background
 from simulator.runtime.journal import BoundedLog, NumberedRecord, Tally
 from simulator.runtime.operations import report
-from simulator.staging.proxy import shown
+from simulator.staging.proxy import log_rows
 from simulator.staging.proxy.log import Payment, SeenCall, SeenDeparture, SeenNotification
 from simulator.staging.proxy.watcher import Watcher
 from simulator.wire.formats import encode
@@ -48,7 +48,7 @@ UNKNOWN_PATH = (
     "this is `reseller-sim proxy`, which has no such path: `reseller-sim requests`, `story --json` and `audit` work"
     " with it, and docs/proxy.md has its paths"
 )
-ONE = f"/_sim/sandboxes/{shown.SANDBOX}"
+ONE = f"/_sim/sandboxes/{log_rows.SANDBOX}"
 
 Audit = Callable[[Sequence[Call], Sequence[Notification]], dict[str, Any]]
 """The endpoint that returns `{"ok", "obligations"}` for the relayed traffic."""
@@ -87,17 +87,17 @@ class ProxyControl:
             HEALTH_PATH: metrics.health,
             "/_sim/openapi.json": partial(web_pages.document, PROXY),
             "/_sim/sandboxes": self._list,
-            ONE + "/requests": listing("requests", "observed-requests-query", log.calls, _OF_CALL, shown.request),
+            ONE + "/requests": listing("requests", "observed-requests-query", log.calls, _OF_CALL, log_rows.request),
             ONE + "/requests.har": self._as_har,
             ONE + "/requests/{n}.curl": self._as_curl,
             ONE + "/requests/{n}": self._request,
             ONE + "/transactions": self._transactions,
             ONE + "/transactions/{trxid}": self._transaction,
             ONE + "/callbacks": listing(
-                "callbacks", "observed-callbacks-query", log.notifications, _OF_NOTIFICATION, shown.notification
+                "callbacks", "observed-callbacks-query", log.notifications, _OF_NOTIFICATION, log_rows.notification
             ),
             ONE + "/departures": listing(
-                "departures", "departures-query", log.departures, _OF_DEPARTURE, shown.departure
+                "departures", "departures-query", log.departures, _OF_DEPARTURE, log_rows.departure
             ),
             ONE + "/audit": self._audited,
         }
@@ -121,8 +121,8 @@ class ProxyControl:
                 await refusal(forbidden)(scope, receive, send)
                 return
         _, _, *parts = scope["path"].split("/")
-        if parts[:1] == ["sandboxes"] and parts[1:2] not in ([], [shown.SANDBOX]):
-            words = f"a proxy has a single sandbox, {shown.SANDBOX!r}"
+        if parts[:1] == ["sandboxes"] and parts[1:2] not in ([], [log_rows.SANDBOX]):
+            words = f"a proxy has a single sandbox, {log_rows.SANDBOX!r}"
             await error(404, "unknown_sandbox", words)(scope, receive, send)
             return
         try:
@@ -145,27 +145,27 @@ class ProxyControl:
 
     async def _list(self, request: Request) -> Response:
         refuse_other_parameters(request)
-        return reply({"sandboxes": [{"id": shown.SANDBOX, **self._facts}]})
+        return reply({"sandboxes": [{"id": log_rows.SANDBOX, **self._facts}]})
 
     async def _as_har(self, request: Request) -> Response:
         """Return the latest requests that match as HAR 1.2."""
         query = query_of(request, "observed-har-query")
         mask, url = self._mask, base_url(request)
         found = filter(matcher(_OF_CALL, query), _before(self._watcher.log.calls, cursor_of(query)))
-        parts = await har_parts(found, query["limit"], lambda seen: shown.exported(url, seen, mask))
+        parts = await har_parts(found, query["limit"], lambda seen: log_rows.exported(url, seen, mask))
         return Response(b"".join(map(mask.answer, parts)), media_type="application/json")
 
     async def _request(self, request: Request) -> Response:
-        return await self._reply(shown.exchange(numbered_record(request, self._watcher.log.calls), self._mask))
+        return await self._reply(log_rows.exchange(numbered_record(request, self._watcher.log.calls), self._mask))
 
     async def _as_curl(self, request: Request) -> Response:
         """Return a request as a command for a POSIX shell."""
         seen, mask, url = numbered_record(request, self._watcher.log.calls), self._mask, base_url(request)
-        row = shown.exported(url, seen, mask)
+        row = log_rows.exported(url, seen, mask)
         if seen.body_bytes != len(seen.call.body):  # a compressed body was unpacked
             headers = row["request"]["headers"]
             row["request"]["headers"] = [pair for pair in headers if pair[0].lower() != "content-encoding"]
-        return PlainTextResponse(as_script(url, row, seen.call.body, shown.target(seen, mask)))
+        return PlainTextResponse(as_script(url, row, seen.call.body, log_rows.target(seen, mask)))
 
     def _listing(
         self,
@@ -193,7 +193,7 @@ class ProxyControl:
         """Return observed payments, newest first."""
         query, payments, mask = query_of(request, "observed-payments-query"), self._watcher.payments, self._mask
         found = filter(matcher(_OF_PAYMENT, query), payments.newest_first())
-        answer = await page("transactions", query, found, lambda one: shown.payment(one, mask))
+        answer = await page("transactions", query, found, lambda one: log_rows.payment(one, mask))
         return await self._reply(answer | {"left_out": payments.left_out})
 
     async def _transaction(self, request: Request) -> Response:
@@ -208,13 +208,13 @@ class ProxyControl:
         left_out = one.calls_left_out + len(one.calls) - len(calls)
         callbacks_left_out = one.callbacks_left_out + len(one.callbacks) - len(callbacks)
         departed = [found for seen in calls for found in seen.departures]
-        story = shown.payment(one, mask) | {
-            "statuses": [shown.status(each, mask) for each in one.statuses],
-            "requests": await lines(calls, lambda seen: shown.request(seen, mask)),
+        story = log_rows.payment(one, mask) | {
+            "statuses": [log_rows.status(each, mask) for each in one.statuses],
+            "requests": await lines(calls, lambda seen: log_rows.request(seen, mask)),
             "requests_left_out": left_out,
-            "callbacks": await lines(callbacks, lambda seen: shown.notification(seen, mask)),
+            "callbacks": await lines(callbacks, lambda seen: log_rows.notification(seen, mask)),
             "callbacks_left_out": callbacks_left_out,
-            "departures": [shown.departure_of(each, mask) for each in departed[:100]],
+            "departures": [log_rows.departure_of(each, mask) for each in departed[:100]],
         }
         return await self._reply(story)
 

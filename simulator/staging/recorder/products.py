@@ -8,7 +8,7 @@ from typing import Any
 
 from simulator.domain.model.bills import BillField
 from simulator.domain.model.money import parse_amount, parse_number
-from simulator.shortened import one_line
+from simulator.short_text import one_line
 from simulator.staging.bodies import as_dict, as_text, dicts, short
 from simulator.staging.importer.account_answers import Offer, ProductAnswers
 from simulator.staging.importer.catalog_items import FittedCatalog, FittedProduct, fit_catalog

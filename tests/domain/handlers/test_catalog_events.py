@@ -8,7 +8,7 @@ from decimal import Decimal
 import msgspec
 import pytest
 
-from simulator.contract.validate import validator
+from simulator.contract.validator import validator
 from simulator.domain.commands import ChangeProduct
 from simulator.domain.handlers.catalog_events import CatalogChange, CatalogShape, changes, publish
 from simulator.domain.handlers.webhook_jobs import emit

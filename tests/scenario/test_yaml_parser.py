@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from simulator.contract.files import data_dir
-from simulator.scenario.reading import load
-from simulator.scenario.reading.load import load_file, load_object, load_text, scalar
+from simulator.scenario.reading import yaml_parser
 from simulator.scenario.reading.nodes import Document, Position, Problem, ScenarioError
+from simulator.scenario.reading.yaml_parser import load_file, load_object, load_text, scalar
 from tests.support.bad_scenarios import BAD_OBJECTS, REFUSED
 
 SCALARS: list[tuple[str, object]] = [
@@ -130,7 +130,7 @@ def test_a_parser_that_stops_at_a_depth_of_its_own_gives_the_same_problem(monkey
 
     text = "[" * 2000 + "]" * 2000
     expected = first_problem(text)
-    monkeypatch.setattr(load, "LOADER", stopping)
+    monkeypatch.setattr(yaml_parser, "LOADER", stopping)
     found = first_problem(text)
     assert (found.code, found.message) == (expected.code, expected.message)
     assert (found.line, found.column, found.code) == (1, 1001, "too_deep")
@@ -143,7 +143,7 @@ def test_a_surprising_form_of_yaml_is_a_problem_at_its_line(text: str | bytes, e
 
 @pytest.mark.parametrize(("text", "expected"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
 def test_without_libyaml_the_same_is_refused(text: str | bytes, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(load, "LOADER", yaml.SafeLoader)
+    monkeypatch.setattr(yaml_parser, "LOADER", yaml.SafeLoader)
     found = first_problem(text)
     assert found.line == int(expected.split(":")[0])
     assert {found.code, expected.split()[-1]} <= {"syntax", "bad_text", "encoding"} or expected.endswith(found.code)
@@ -153,7 +153,7 @@ def test_without_libyaml_the_same_is_refused(text: str | bytes, expected: str, m
 def test_without_libyaml_the_bundled_scenarios_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [path.read_bytes() for path in sorted(data_dir("scenarios").glob("*.yaml"))]
     fast = [load_text(text, "f") for text in texts]
-    monkeypatch.setattr(load, "LOADER", yaml.SafeLoader)
+    monkeypatch.setattr(yaml_parser, "LOADER", yaml.SafeLoader)
     for text, document in zip(texts, fast, strict=True):
         pure = load_text(text, "f")
         assert pure.data == document.data

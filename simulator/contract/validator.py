@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from simulator.contract.schemas import BASE_URI, Schema, at_pointer, compiled, schema, schema_at
-from simulator.shortened import shortened
+from simulator.short_text import shortened
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError

@@ -8,8 +8,8 @@ import pytest
 
 from simulator.cli.server import note_foreign
 from simulator.runtime.events import Action
-from simulator.server import foreign
-from simulator.server.foreign import LOGGED, ForeignClients
+from simulator.server import foreign_clients
+from simulator.server.foreign_clients import LOGGED, ForeignClients
 from simulator.server.message import HttpRefusal
 from tests.support.client import running
 from tests.support.fed_connections import fed_server
@@ -55,7 +55,7 @@ async def answer_to(packet: bytes) -> bytes:
 @pytest.mark.parametrize("name", CASES)
 def test_the_answer_and_the_log_name_the_protocol_of_the_client(name: str, caplog: pytest.LogCaptureFixture) -> None:
     packet, said = CASES[name]
-    with caplog.at_level(logging.WARNING, "simulator.server.foreign"):
+    with caplog.at_level(logging.WARNING, "simulator.server.foreign_clients"):
         answer = asyncio.run(answer_to(packet))
     assert said.encode() in answer
     (line,) = [record.getMessage() for record in caplog.records]
@@ -83,7 +83,7 @@ def test_other_refusals_have_a_line(packet: bytes, lines: list[str], caplog: pyt
 def test_each_kind_is_reported_once_a_minute(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     said: list[str] = []
-    monkeypatch.setattr(foreign, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(foreign_clients, "time", SimpleNamespace(monotonic=lambda: now[0]))
     clients = ForeignClients(said.append)
     refusal = HttpRefusal("malformed_request", "x")
     for at in (0, 59, 59, 60, 119, 121):

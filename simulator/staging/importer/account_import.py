@@ -12,7 +12,7 @@ from simulator.redaction import Secrets, redact
 from simulator.scenario.build import build_reseller
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.yaml import block, comment, flow
-from simulator.shortened import one_line
+from simulator.short_text import one_line
 from simulator.staging.bodies import as_text
 from simulator.staging.importer.account_answers import Account, AnswerFile, Answers, fingerprint, read_account
 from simulator.staging.importer.catalog_items import catalog_lines, fit_catalog

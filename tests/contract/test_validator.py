@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from simulator.contract import schemas
 from simulator.contract.body import decode_object
-from simulator.contract.validate import PROBLEMS_MAX, expectation, validator
+from simulator.contract.validator import PROBLEMS_MAX, expectation, validator
 
 TOPUP = {"refid": "ref-1", "product": "P", "account": "0123456789", "amount": "10"}
 REF_TEXT = "must be a string of 1 to 50 characters"
@@ -299,9 +299,9 @@ def test_slow_imports_are_made_only_when_used() -> None:
     code = """
 import sys
 import simulator.contract.body, simulator.contract.openapi, simulator.contract.query, simulator.contract.register
-import simulator.contract.validate
+import simulator.contract.validator
 assert not {"yaml", "jsonschema_rs"} & set(sys.modules), "too early"
-simulator.contract.validate.validator("topup-request")
+simulator.contract.validator.validator("topup-request")
 assert "yaml" not in sys.modules, "validators need no yaml"
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)  # our own interpreter and code
