@@ -3,7 +3,7 @@
 import json as json_module
 from dataclasses import asdict
 from pathlib import Path
-from textwrap import fill
+from textwrap import fill, indent
 from typing import Any
 
 import click
@@ -176,22 +176,18 @@ def _contract_text(name: str, form: str | None, json: bool) -> str:
 )
 @json_flag(help="Print JSON: a list, or with ID one object.")
 def assumptions_command(id: str | None, observed: Path | None, json: bool) -> None:
-    """Every assumption has an id, its section, our choice and, where there is one, the scenario key that changes it.
-    With ID, it prints a single assumption with its question and reason.
+    """Every assumption has an id, its section, the scenario key that changes it where there is one, the question, our
+    choice and the reason. With ID, it prints a single assumption.
     """
-    register = assumptions()
-    seen = None if observed is None else _read_observations(observed)
-    if id is None:
-        fields: Any = {"assumptions": [_assumption_fields(one, seen) for one in register]}
-        text = "\n\n".join(_summary(one) + _observation(one, seen) for one in register)
-    elif found := next((one for one in register if one.id == id), None):
-        fields, text = _assumption_fields(found, seen), _details(found) + _observation(found, seen)
-    else:
+    found = [one for one in assumptions() if id in (None, one.id)]
+    if not found:
         raise Refused(f"there is no assumption {id!r}; `reseller-sim assumptions` lists them")
+    seen = None if observed is None else _read_observations(observed)
     if json:
-        echo_json(json_module.dumps(fields))
+        fields = [_assumption_fields(one, seen) for one in found]
+        echo_json(json_module.dumps({"assumptions": fields} if id is None else fields[0]))
     else:
-        echo(text)
+        echo("\n\n".join(_assumption_text(one) + _observation(one, seen) for one in found))
 
 
 Observations = dict[str, dict[str, Any]] | None
@@ -214,21 +210,12 @@ def _observation(one: Assumption, seen: Observations) -> str:
     return "\n" + whole_line(f"  observed at {found['target']}: {what} ({found['evidence']})")
 
 
-def _summary(one: Assumption) -> str:
-    return f"{one.id} (SPEC {one.spec}{f'; knob {_knob(one)}' if one.knob else ''})\n{_paragraph(one.choice)}"
-
-
-def _details(one: Assumption) -> str:
-    parts = [("Question", one.question), ("Choice", one.choice), ("Why", one.why), ("Knob", _knob(one) or "none")]
-    return "\n\n".join([f"{one.id} (SPEC {one.spec})", *(f"{name}\n{_paragraph(text)}" for name, text in parts)])
-
-
-def _knob(one: Assumption) -> str:
-    return f"{one.knob}: {' | '.join(one.spellings)}" if one.values else one.knob or ""
-
-
-def _paragraph(text: str) -> str:
-    return fill(text, WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+def _assumption_text(one: Assumption) -> str:
+    values = f": {' | '.join(one.spellings)}" if one.values else ""
+    knob = f"; knob {one.knob}{values}" if one.knob else ""
+    paragraphs = (one.question, one.choice, f"Why: {one.why}")
+    lines = (indent(fill(text, WIDTH, break_on_hyphens=False), "  ") for text in paragraphs)
+    return "\n".join([f"{one.id} (SPEC {one.spec}{knob})", *lines])
 
 
 def _read_observations(path: Path) -> dict[str, dict[str, Any]]:

@@ -70,7 +70,7 @@ def add_rule(control: Control, section: str, text: str | None, file: str | None,
     answer = control.ask("POST", "/rules", {"section": section, "rule": _rule(section, text, file, given)})
     for text in answer.get("warnings", ()):
         print_to_stderr(whole_line(text))
-    show(answer, f"{answer['id']} is the first of the rules of {section} now", json=json)
+    show(answer, f"{answer['id']} is now the first rule of {section}", json=json)
 
 
 @rule_command.word("list", "", "--json | jq '.rules[] | select(.chosen == 0)'")

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Final
 
 from simulator.domain.errors import Unacceptable
+from simulator.domain.model.money import SERVICE_ZONE
 
 Wall = Callable[[], datetime]
 wall_clock: Wall = partial(datetime.now, UTC)  # the current time
@@ -86,7 +87,8 @@ class Clock:
         """Change mode, rate or time atomically. Raises `Unacceptable` before any change."""
         current = self.now()
         if now is not None and now < current:
-            text = f"the clock cannot go back: it is {current.isoformat()}; reset the sandbox to begin again"
+            shown = current.astimezone(SERVICE_ZONE).isoformat()
+            text = f"the clock cannot go back: it is {shown}; reset the sandbox to begin again"
             raise Unacceptable("clock_goes_back", text, "now")
         new_mode = mode or self.mode
         new_rate = effective_rate(new_mode, rate if rate is not None else (self.rate or 1.0))

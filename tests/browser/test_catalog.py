@@ -3,12 +3,15 @@
 import json
 import shlex
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.support.console import Console, console
 from tests.support.runner import invoke
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
 
 pytestmark = pytest.mark.slow
 
@@ -119,6 +122,22 @@ def test_a_price_is_adjusted_and_a_wrong_one_refused_where_it_was_written(page: 
     shown.get_by_role("button", name="adjust", exact=True).click()
     page.row("FP").get_by_text("× 1.25").wait_for(state="detached")
     assert product(page, "FP")["product"]["pricing"]["price_adjustment"] is None
+
+
+def edges(shown: "Locator") -> tuple[float, float]:
+    """Return the top and the bottom of an element on the page."""
+    box = shown.bounding_box()
+    assert box is not None
+    return box["y"], box["y"] + box["height"]
+
+
+def test_the_button_of_a_form_is_beside_its_fields_or_close_below_them(page: Console) -> None:
+    shown = page.open("catalog/FP")
+    field, button = shown.get_by_label("value", exact=True), shown.get_by_role("button", name="adjust", exact=True)
+    assert 0 < edges(button)[0] - edges(field)[1] <= 12
+    shown.goto(f"{page.url}/_sim/ui/sandboxes")
+    form = shown.get_by_role("form", name="Create a sandbox")
+    assert abs(edges(form.get_by_role("button"))[0] - edges(form.get_by_label("Id"))[0]) <= 1
 
 
 def test_a_wrong_price_stays_in_the_form_while_the_rest_of_the_product_changes(page: Console) -> None:

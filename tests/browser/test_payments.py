@@ -26,6 +26,7 @@ def page(shared: Console) -> Console:
 def test_a_payment_stands_in_the_list_and_its_status_changes_there(page: Console) -> None:
     page.open("payments")
     page.page.get_by_text("No payment yet.").wait_for()
+    page.page.get_by_text('"product":"RELOAD"').wait_for()
     page.pay("order-7")
     row = page.row("order-7")
     row.wait_for()

@@ -53,6 +53,15 @@ def completions(page: Console) -> list[str]:
     return [one.inner_text() for one in page.page.locator(".choices code").all()]
 
 
+def test_a_scenario_that_does_not_exist_shows_one_error_and_no_editor(page: Console) -> None:
+    page.page.goto(f"{page.url}/_sim/ui/scenarios/nope")
+    page.page.get_by_text("there is no scenario 'nope'").wait_for()
+    page.forgive(404)
+    assert page.page.locator("sim-editor").is_hidden()
+    assert page.page.get_by_role("button", name="Load into a new sandbox").is_hidden()
+    editor(page).wait_for()
+
+
 def test_bundled_scenarios_and_scenarios_of_the_folder_are_listed_and_open(page: Console) -> None:
     page.page.goto(f"{page.url}/_sim/ui/scenarios")
     page.page.get_by_role("link", name="lost-answers").wait_for()

@@ -69,11 +69,13 @@ def test_problems_are_printed_with_their_position_and_exit_1(tmp_path: Path) -> 
     assert lines[3].startswith(f"{absent}:1:1: no_file ")
 
 
-def test_the_register_is_printed_with_every_id_section_and_knob() -> None:
+def test_every_assumption_is_printed_with_its_section_knob_question_choice_and_reason() -> None:
     printed = invoke("assumptions").stdout
+    words = " ".join(printed.split())
     for one in assumptions():
         assert f"{one.id} (SPEC {one.spec}" in printed
         assert one.knob is None or f"knob {one.knob}" in printed
+        assert all(" ".join(text.split()) in words for text in (one.question, one.choice, one.why))
 
 
 def test_the_register_as_json_equals_the_answer_of_the_control_api() -> None:

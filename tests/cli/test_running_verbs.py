@@ -436,7 +436,7 @@ def test_a_rule_that_cannot_be_used_says_why(asking: Asking) -> None:
 
 @pytest.mark.usefixtures("terminal")
 def test_rules_are_a_table_for_people(asking: Asking) -> None:
-    assert "is the first of the rules of payments now" in shown(asking, "rule", "add", "payments", "--status", "Failed")
+    assert "is now the first rule of payments" in shown(asking, "rule", "add", "payments", "--status", "Failed")
     head, added, ordinary, *_ = shown(asking, "rule", "list").splitlines()
     assert head.split() == ["section", "id", "fallback", "matched", "chosen", "name"]
     assert added.split() == ["payments", "added-1", "0", "0"]

@@ -74,6 +74,35 @@ def test_the_page_draws_both_contracts_and_its_requests_are_signed() -> None:
         assert mistakes == []
 
 
+FAINT = """() => {
+    const channel = (value) => (value <= 10 ? value / 3294 : ((value / 255 + 0.055) / 1.055) ** 2.4);
+    const light = (color) => {
+        const [red, green, blue] = color.match(/[\\d.]+/g).map(Number).map(channel);
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    };
+    return [...document.querySelectorAll(".opblock-summary-method, .version")].filter((shown) => {
+        const behind = shown.matches(".version") ? shown.parentElement : shown;
+        const colors = [getComputedStyle(shown).color, getComputedStyle(behind).backgroundColor];
+        const [dark, bright] = colors.map(light).sort((a, b) => a - b);
+        return (bright + 0.05) / (dark + 0.05) < 4.5;
+    }).map((shown) => shown.textContent);
+}"""
+
+
+@pytest.mark.slow
+def test_the_page_says_what_it_lacks_without_swagger_ui_and_has_legible_badges_with_it() -> None:
+    with serving("--port", "0", "--json") as server, page() as (browser, mistakes):
+        url = f"{server.ready['url']}/_sim/docs"
+        browser.goto(url)
+        browser.wait_for_selector(".opblock")
+        assert browser.evaluate(FAINT) == []
+        assert mistakes == []
+        browser.route("**/swagger-ui-bundle.js", lambda route: route.abort())
+        browser.goto(url)
+        browser.wait_for_selector("#without-assets")
+        assert browser.locator("#caller").count() == 0
+
+
 # Look-ups by an id that the simulator has created: a new sandbox has none.
 NOT_THERE_YET = {"getDelivery", "getSandboxDelivery", "getTransaction"}
 

@@ -94,9 +94,8 @@ async function show() {
 
 function start() {
 	if (!SwaggerUIBundle) {
-		say("");
-		const text = field("without-assets");
-		text.hidden = false;
+		field("without-assets").hidden = false;
+		field("caller").remove();
 		return;
 	}
 	offer(

@@ -143,7 +143,7 @@ class SimPayments extends SimElement {
 
 	empty() {
 		if (this.test) return h("p", {}, `No payment matches. ${wordsText(PAYMENT_WORDS)}`);
-		const body = { refid: "order-1", product: "FP", account: "0123456789", amount: 5 };
+		const body = { refid: "order-1", product: "RELOAD", account: "0123456789", amount: 10 };
 		const line = cliLine(["call", "POST", "/v2/topup", "-d", JSON.stringify(body)]);
 		return h("div", {}, h("p", {}, "No payment yet. This call creates a payment:"), h("pre", {}, line));
 	}

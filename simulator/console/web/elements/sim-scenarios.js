@@ -33,6 +33,8 @@ class SimScenarios extends SimElement {
 	nav = h("nav", { class: "scenario-list", "aria-label": "Scenarios" });
 	heading = h("h2");
 	editor = h("sim-editor");
+	/** All below the title; hidden when the scenario could not be read. */
+	writing = h("div");
 	saving = h("div");
 	unlisted = h("p", { class: "mistake", role: "alert" });
 
@@ -42,7 +44,8 @@ class SimScenarios extends SimElement {
 			words: () => ({ extends: this.all.filter((one) => one.source === "bundled").map((one) => one.name) }),
 		};
 		const up = h("a", { class: "up", href: address("", ["scenarios"]) }, "← all scenarios");
-		put(this, this.nav, h("div", { class: "scenario" }, up, this.heading, this.mistake, this.editor, ...this.below()));
+		put(this.writing, this.editor, ...this.below());
+		put(this, this.nav, h("div", { class: "scenario" }, up, this.heading, this.mistake, this.writing));
 		this.listen(this.editor, "sim-text", () => this.keep());
 		this.listen(window, "beforeunload", (event) => this.isChanged() && event.preventDefault());
 		leaving.ask = () => this.mayLeave();
@@ -143,6 +146,7 @@ class SimScenarios extends SimElement {
 			this.original = this.revision = "";
 			this.editor.text = draft ?? "";
 		}
+		this.writing.hidden = Boolean(failure) && !draft;
 		this.drawTitle();
 		this.drawSaving();
 	}
