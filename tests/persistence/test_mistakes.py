@@ -34,7 +34,7 @@ def before_it_changed_anything(client: Client, monkeypatch: pytest.MonkeyPatch) 
 
 
 def after_it_paid(client: Client, monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(payment_endpoints.payments, "answer", fails)  # type: ignore[attr-defined]
+    monkeypatch.setattr(payment_endpoints.payment_answers, "answer", fails)  # type: ignore[attr-defined]
     return client.call("POST", "/v2/topup", BODY).status
 
 
