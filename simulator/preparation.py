@@ -16,7 +16,6 @@ STEPS: tuple[Callable[[], object], ...] = (
     partial(import_module, "simulator.control.control_app"),  # Starlette
     partial(import_module, "simulator.control.access"),
     partial(import_module, "simulator.auth.diagnose"),  # the first wrong signature
-    partial(import_module, "jwt"),  # tokens
     person_pools,  # Faker, with the first bill
     assumptions,
     partial(load, OPENAPI),  # coverage

@@ -13,6 +13,7 @@ requests are answered without suspending, so the server can answer them at once.
 
 from collections.abc import Callable, Collection
 from datetime import datetime
+from sys import intern
 from time import perf_counter
 
 import msgspec
@@ -109,8 +110,8 @@ class Pipeline:
         exchange = Exchange(
             at=now,
             wall=wall,
-            method=request.method,
-            path=path,
+            method=intern(request.method),  # one object for many records
+            path=intern(path),
             query=request.query,
             packed_headers=packed(pairs),
             client=client,

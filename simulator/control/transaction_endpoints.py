@@ -148,7 +148,8 @@ def story(
     callbacks = state.callbacks.of(one.trxid)
     found = {
         **_row(one),
-        **members(one, "product_name", "remarks", "extras", "sender", "requeries"),
+        "product_name": one.kind.product_name,
+        **members(one, "remarks", "extras", "sender", "requeries"),
         "requests": requests,
         "requests_left_out": left_out,
         "statuses": [_status(result) for result in one.results],

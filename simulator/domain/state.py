@@ -21,7 +21,14 @@ from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rules import SECTIONS, AddedRule, Rule, RuleCount
 from simulator.domain.model.scenario import Compiler, Limits, Scenario
 from simulator.domain.model.schedule import Network
-from simulator.domain.model.transactions import SPELLINGS, STATUS_CODES, PaymentThen, Transaction, Transactions
+from simulator.domain.model.transactions import (
+    SPELLINGS,
+    STATUS_CODES,
+    PaymentKind,
+    PaymentThen,
+    Transaction,
+    Transactions,
+)
 from simulator.domain.model.webhooks import DeliveryLog, Webhook
 
 
@@ -44,6 +51,7 @@ class State:
         self.secrets = SecretLog()
         self.users: dict[str, tuple[Reseller, User]] = {}
         self.transactions = Transactions()
+        self.payment_kinds: dict[tuple[str, str, str], PaymentKind] = {}  # the latest, by reseller, product and rule
         self.payments: RuleBook[PaymentThen]
         self.voids: RuleBook[CaseThen]
         self.disputes: RuleBook[CaseThen]

@@ -40,10 +40,10 @@ def record(
         "trxid": one.trxid,
         "date": year_first_ms(one.created),
         "product_code": one.product,
-        "product_name": one.product_name,
+        "product_name": one.kind.product_name,
         "biller_code": _biller(one, product),
         "product_image_url": product.image_url if product else "",
-        "category": _category(one.category, category_ids),
+        "category": _category(one.kind.category, category_ids),
         "amount": money(one.amount),
         "account": one.account,
         "sender": one.sender,
@@ -58,7 +58,7 @@ def record(
         "remarks": texts.remarks or None,
         "refid": one.refid,
         "voucherlink": texts.voucherlink or None,
-        "currency": one.currency,
+        "currency": one.kind.currency,
     }
 
 

@@ -89,7 +89,7 @@ def _fields(
         "status": status,
         "account": transaction.account,
         "product": transaction.product,
-        "productName": transaction.product_name,
+        "productName": transaction.kind.product_name,
         "amount": known_number(transaction.amount),
         "sn": texts.sn,
         "pin": texts.pin,

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from simulator.domain.model.history import HISTORY_STATUSES, Figures, History, HistoryQuery, HistoryStatus
 from simulator.domain.model.money import ZERO
-from simulator.domain.model.transactions import Distortion, PaymentResult, ResultKind, Status, Transaction
+from simulator.domain.model.transactions import Distortion, PaymentKind, PaymentResult, ResultKind, Status, Transaction
 from simulator.domain.model.wallet import EntryType, Wallet
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -28,9 +28,7 @@ class Books:
         one = Transaction(
             trxid=f"T{number}",
             refid=f"ref-{number}",
-            reseller="R1",
-            product=product,
-            product_name="",
+            kind=PaymentKind("R1", product, "", "", PLAN, None, "MYR"),
             account=account,
             amount=Decimal(amount),
             cost=PRICE,
@@ -38,10 +36,6 @@ class Books:
             extras={},
             sender="",
             created=at,
-            rule="",
-            callbacks=PLAN,
-            category=None,
-            currency="MYR",
             face=Decimal(amount) * UNIT_PRICE,
         )
         self.all.append(one)

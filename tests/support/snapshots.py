@@ -20,7 +20,7 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.build import ScenarioCompiler
 from tests.support.anatomy import anatomy
 
-INDEXES = ("_totals", "categories", "by_code", "active", "inactive", "by_denomination")
+INDEXES = ("_totals", "categories", "by_code", "active", "inactive", "by_denomination", "payment_kinds")
 """Indexes that are derived from other members on demand."""
 
 ORDERLESS = ("_by_size", "_heap", "counts", "added")

@@ -10,7 +10,15 @@ import pytest
 
 from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback, CallbackConfig
-from simulator.domain.model.transactions import Distortion, PaymentResult, ResultKind, ResultTexts, Status, Transaction
+from simulator.domain.model.transactions import (
+    Distortion,
+    PaymentKind,
+    PaymentResult,
+    ResultKind,
+    ResultTexts,
+    Status,
+    Transaction,
+)
 from simulator.wire import account, outbound, payment_answers
 from simulator.wire.formats import day_first, encode, iso_utc, iso_utc_exact, number, year_first, year_first_ms
 
@@ -64,9 +72,7 @@ def callback(status: Status, method: str = "POST", url: str = "https://shop.exam
     transaction = Transaction(
         "T1",
         "ref/1?",
-        "R1",
-        "BILL",
-        "Bill",
+        PaymentKind("R1", "BILL", "Bill", "", Distortion(), None, "MYR"),
         "0123",
         Decimal("10.50"),
         Decimal("9.70"),
@@ -74,10 +80,6 @@ def callback(status: Status, method: str = "POST", url: str = "https://shop.exam
         {},
         "",
         AT,
-        "",
-        Distortion(),
-        None,
-        "MYR",
         Decimal("10.50"),
     )
     result = PaymentResult(

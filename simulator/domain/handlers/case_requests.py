@@ -221,7 +221,7 @@ def _notify(state: State, case: Case, now: datetime, text: str) -> None:
     """E-mail the addresses of the request, always with a copy to the registered address (SPEC 4.12)."""
     transaction = case.transaction
     to = dict.fromkeys((*case.user_email, state.resellers[transaction.reseller].email))
-    subject = f"{case.kind.value.capitalize()} of {transaction.product_name}, reference {transaction.refid}"
+    subject = f"{case.kind.value.capitalize()} of {transaction.kind.product_name}, reference {transaction.refid}"
     notification = EmailNotification(
         at=now,
         kind=NotificationKind(case.kind.value),

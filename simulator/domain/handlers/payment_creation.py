@@ -42,6 +42,7 @@ from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import (
     Distortion,
     PaymentAnswer,
+    PaymentKind,
     PaymentRefused,
     PaymentThen,
     Reason,
@@ -154,7 +155,7 @@ def _requery(
     kept = _kept_values(state, transaction, command)
     if kept and state.assumes("refid-reused-with-other-parameters", "reject") and kept.keys() != {"remarks"}:
         other = detail(DetailKind.REFID_CONFLICT, refid=transaction.refid, kept=kept)
-        return _refuse(state, Refusal(Reason.REFID, detail=other), reseller, transaction.product_name)
+        return _refuse(state, Refusal(Reason.REFID, detail=other), reseller, transaction.kind.product_name)
     requery(state, transaction, now)
     note = detail(DetailKind.REFID_EXISTS, refid=transaction.refid, kept=kept) if kept else None
     result = transaction.results[-1]
@@ -243,9 +244,7 @@ def _create(
     transaction = Transaction(
         trxid=trxid,
         refid=command.refid,
-        reseller=reseller.code,
-        product=product.code,
-        product_name=product.name,
+        kind=_kind(state, reseller, product, rule),
         account=account,
         amount=amount,
         cost=cost,
@@ -253,10 +252,6 @@ def _create(
         extras=kept_extras(draft) if command.extras else NO_EXTRAS,
         sender=command.sender,
         created=now,
-        rule=rule.label if rule else "",
-        callbacks=rule.then.callbacks if rule else _DEFAULT_CALLBACKS,
-        category=state.catalog.categories.get(product.code),
-        currency=product.denomination_currency or product.currency,
         face=face,
         debit=entry.id,
         steps=drawn_steps(_steps(state, product, rule), state.seed, command.reseller, command.refid),
@@ -275,6 +270,25 @@ def _create(
         rule=transaction.rule,
         detail=note,
     )
+
+
+def _kind(state: State, reseller: Reseller, product: Product, rule: Rule[PaymentThen] | None) -> PaymentKind:
+    """Return the values that this payment shares with the latest of its kind, as the same object to save memory."""
+    kind = PaymentKind(
+        reseller=reseller.code,
+        product=product.code,
+        product_name=product.name,
+        rule=rule.label if rule else "",
+        callbacks=rule.then.callbacks if rule else _DEFAULT_CALLBACKS,
+        category=state.catalog.categories.get(product.code),
+        currency=product.denomination_currency or product.currency,
+    )
+    key = kind.reseller, kind.product, kind.rule
+    latest = state.payment_kinds.get(key)
+    if latest is not None and latest == kind:
+        return latest
+    state.payment_kinds[key] = kind
+    return kind
 
 
 @lru_cache(maxsize=4096)

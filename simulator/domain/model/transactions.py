@@ -191,18 +191,27 @@ class PaymentResult(msgspec.Struct, frozen=True, gc=False):
         return self.kind.status
 
 
-class Transaction(msgspec.Struct, eq=False, gc=False):  # not part of any reference cycle
-    """A payment. `category`, `currency`, `product_name` and `face`, the amount in ringgit, are as of its creation.
-    `results` has an entry per status, the current status last; `debit` and `refund` are the ids of its ledger entries,
-    0 for none; `number` is its index among the sandbox's transactions, from 0; `bill` is the bill that it pays, if any.
-    `steps`, `ticket` and `requeries` drive the timeline until the payment is settled; `ticket` is the agenda's, for the
-    next dated step."""
+class PaymentKind(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """The values of a payment that many payments share, as of its creation."""
 
-    trxid: str
-    refid: str
     reseller: str
     product: str
     product_name: str
+    rule: str
+    callbacks: Distortion
+    category: Category | None
+    currency: str
+
+
+class Transaction(msgspec.Struct, eq=False, gc=False):  # not part of any reference cycle
+    """A payment. `face` is the amount in ringgit, as of its creation. `results` has an entry per status, the current
+    status last; `debit` and `refund` are the ids of its ledger entries, 0 for none; `number` is its index among the
+    sandbox's transactions, from 0; `bill` is the bill that it pays, if any. `steps`, `ticket` and `requeries` drive the
+    timeline until the payment is settled; `ticket` is the agenda's, for the next dated step."""
+
+    trxid: str
+    refid: str
+    kind: PaymentKind
     account: str
     amount: Decimal
     cost: Decimal
@@ -210,10 +219,6 @@ class Transaction(msgspec.Struct, eq=False, gc=False):  # not part of any refere
     extras: Mapping[str, object]
     sender: str
     created: datetime
-    rule: str
-    callbacks: Distortion
-    category: Category | None
-    currency: str
     face: Decimal
     debit: int = 0
     refund: int = 0
@@ -223,6 +228,26 @@ class Transaction(msgspec.Struct, eq=False, gc=False):  # not part of any refere
     requeries: int = 0
     number: int = 0
     bill: BillKey | None = None
+
+    @property
+    def reseller(self) -> str:
+        """Return the code of the reseller who pays."""
+        return self.kind.reseller
+
+    @property
+    def product(self) -> str:
+        """Return the code of the product."""
+        return self.kind.product
+
+    @property
+    def rule(self) -> str:
+        """Return the label of the rule that decided it, or an empty text."""
+        return self.kind.rule
+
+    @property
+    def callbacks(self) -> Distortion:
+        """Return how the rule distorts its callbacks."""
+        return self.kind.callbacks
 
     @property
     def entry_ids(self) -> tuple[int, ...]:

@@ -117,13 +117,10 @@ class Rows:
         """Return the row of a record."""
         return self.type(*references, *self._values(record))
 
-    def members(self, row: Any) -> dict[str, Any]:
-        """Return the members of a record that are in its row."""
-        return dict(zip(self._names, self._values(row), strict=True))
-
     def record(self, row: Any, **others: Any) -> Any:
         """Return the record of a row, with its `others`, which the row lacks, refers to or has in another type."""
-        return self._kind(**{**self.members(row), **others})
+        members = dict(zip(self._names, self._values(row), strict=True))
+        return self._kind(**{**members, **others})
 
 
 def log_parts(

@@ -3,7 +3,7 @@
 A payment refers to its first ledger entry, and to tables of shared values.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -19,6 +19,7 @@ from simulator.domain.model.catalog import Category, Group, Option, Product
 from simulator.domain.model.money import shared_amount
 from simulator.domain.model.schedule import Scheduled
 from simulator.domain.model.transactions import (
+    PaymentKind,
     PaymentResult,
     ResultTexts,
     Status,
@@ -34,21 +35,18 @@ from simulator.persistence.snapshot.document import JSON_DECODER, JSON_ENCODER, 
 from simulator.runtime.live_sandbox import LiveSandbox
 
 NO_EXTRAS: Final[dict[str, object]] = {}
-_SHARED: Final = ("reseller", "product", "product_name", "currency", "rule", "callbacks", "category")
 OF_FIRST_ENTRY: Final = ("trxid", "created")
-SHARED: Final = Rows(Transaction, [name for name in Transaction.__struct_fields__ if name not in _SHARED])
-"""The values that many payments share."""
 ResultRow: Any = tuple[datetime, Status, int, str, str, str, str, str, str, date | None, str, str]
 """A result, as `RESULT_ROW` makes it. Amounts are read as texts, so that equal amounts are one object in memory."""
 PAYMENTS: Final = Rows(
     Transaction,
-    (*_SHARED, *OF_FIRST_ENTRY, "number", "refund"),
+    ("kind", *OF_FIRST_ENTRY, "number", "refund"),
     {"amount": str, "cost": str, "face": str, "debit": tuple[int, ...], "results": tuple[ResultRow, ...]},
     shared=int,
     steps=int | None,
     extras=bytes,
 )
-"""Payments; `shared` and `steps` are places in tables, `debit` has the ids of all ledger entries."""
+"""Payments; `shared`, the kind, and `steps` are places in tables, `debit` has the ids of all ledger entries."""
 EntryRow: Any = tuple[int, datetime, EntryType, str, Decimal, str, str]
 """A ledger entry; its amount is read as text, too."""
 same_text = lru_cache(maxsize=4096)(str)
@@ -56,21 +54,19 @@ same_text = lru_cache(maxsize=4096)(str)
 
 
 class _Table:
-    """Values of payments by place, without duplicates. A key identifies a value that has been added."""
+    """Values by place, without duplicates. Most payments refer to a value as the same object."""
 
-    def __init__(self, value_of: Callable[[Transaction], Any]) -> None:
+    def __init__(self) -> None:
         self.values: list[Any] = []
-        self._value_of = value_of
-        self._places: dict[Any, int] = {}
+        self._places: dict[int, int] = {}
 
-    def place(self, key: Any, one: Transaction) -> int:
-        """Return the place of the value of a payment."""
-        found = self._places.get(key)
+    def place(self, value: Any) -> int:
+        """Return the place of a value."""
+        found = self._places.get(id(value))
         if found is None:
-            value = self._value_of(one)
             if value not in self.values:
                 self.values.append(value)
-            found = self._places[key] = self.values.index(value)
+            found = self._places[id(value)] = self.values.index(value)
         return found
 
 
@@ -78,32 +74,30 @@ class PaymentWriter:
     """Makes rows of payments, and the tables that they refer to."""
 
     def __init__(self) -> None:
-        self.shared, self.timelines = _Table(SHARED.row), _Table(attrgetter("steps"))
-        self._texts = attrgetter(*_SHARED[:-2])
+        self.shared, self.timelines = _Table(), _Table()
 
     def row(self, one: Transaction) -> Any:
         """Return the row of a payment."""
-        key = *self._texts(one), id(one.category), id(one.callbacks)
-        shared = self.shared.place(key, one)
-        steps = self.timelines.place(id(one.steps), one) if one.steps else None
+        shared = self.shared.place(one.kind)
+        steps = self.timelines.place(one.steps) if one.steps else None
         row = PAYMENTS.row(one, shared, steps, JSON_ENCODER.encode(one.extras) if one.extras else b"")
         row.debit, row.results = one.entry_ids, tuple(map(RESULT_ROW, one.results))
         return row
 
 
-def restore_payments(state: State, rows: Iterable[Any], shared: Sequence[Any], timelines: Sequence[Any]) -> None:
+def restore_payments(
+    state: State, rows: Iterable[Any], shared: Sequence[PaymentKind], timelines: Sequence[Any]
+) -> None:
     """Add the payments of these rows. Their resellers must have their ledger entries already."""
-    resellers = [state.resellers[one.reseller] for one in shared]
+    resellers = [state.resellers[kind.reseller] for kind in shared]
     for row in rows:
-        common, reseller = shared[row.shared], resellers[row.shared]
+        reseller = resellers[row.shared]
         entries = [reseller.wallet.entries[id_ - 1] for id_ in row.debit]
         first = entries[0]
         transaction = Transaction(
             trxid=first.trxid,
             refid=row.refid,
-            reseller=common.reseller,
-            product=common.product,
-            product_name=common.product_name,
+            kind=shared[row.shared],
             account=same_text(row.account),
             amount=shared_amount(row.amount),
             cost=shared_amount(row.cost),
@@ -111,10 +105,6 @@ def restore_payments(state: State, rows: Iterable[Any], shared: Sequence[Any], t
             extras=JSON_DECODER.decode(row.extras) if row.extras else NO_EXTRAS,
             sender=same_text(row.sender),
             created=first.at,
-            rule=common.rule,
-            callbacks=common.callbacks,
-            category=common.category,
-            currency=common.currency,
             face=shared_amount(row.face),
             debit=first.id,
             refund=entries[-1].id if len(entries) > 1 else 0,

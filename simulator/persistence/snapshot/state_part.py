@@ -16,10 +16,10 @@ from simulator.domain.model.request_limits import SpentNonce
 from simulator.domain.model.resellers import Reseller, User
 from simulator.domain.model.rules import RuleCount
 from simulator.domain.model.schedule import NetworkStatus
-from simulator.domain.model.transactions import Step
+from simulator.domain.model.transactions import PaymentKind, Step
 from simulator.domain.model.webhooks import Webhook
 from simulator.persistence.snapshot.document import Rows, Typed
-from simulator.persistence.snapshot.rows import CALLBACKS, CASES, DELIVERIES, SHARED, DueRow
+from simulator.persistence.snapshot.rows import CALLBACKS, CASES, DELIVERIES, DueRow
 from simulator.runtime.counters import AnswerKey
 from simulator.runtime.value_counts import KeptCounts
 from simulator.wire import traffic
@@ -98,7 +98,7 @@ class Rest(msgspec.Struct, frozen=True, kw_only=True):
     catalog: CatalogRow
     books: dict[str, BookRow]
     chosen_before: dict[str, int]
-    shared: list[SHARED.type]  # type: ignore[name-defined]
+    shared: list[PaymentKind]
     timelines: list[tuple[Step, ...]]
     cases: list[CASES.type]  # type: ignore[name-defined]
     due: list[DueRow]
