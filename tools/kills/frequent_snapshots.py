@@ -22,7 +22,6 @@ def use_short_intervals() -> None:
     """Set the intervals of snapshots in this process."""
     for name, value in {
         "ENTRIES": ENTRIES,
-        "ENTRIES_MIN": ENTRIES,
         "RESTED_ENTRIES": ENTRIES,
         "LOOK_S": LOOK_S,
         "SHARE": 0,

@@ -8,20 +8,29 @@ and exits. Where processes cannot fork, the parts are made here, a part per turn
 import asyncio
 import gc
 import os
-import pickle
 import signal
 import warnings
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import suppress
+from itertools import chain
 from typing import IO, Final, NoReturn
 
-from simulator.persistence.snapshot.document import NotNow
+import msgspec
+
+from simulator.persistence.snapshot.document import ENCODER, NotNow
 
 Parts = Callable[[], Iterator[tuple[str, bytes]]]
 Pieces = AsyncGenerator[tuple[str, bytes], None]
 
 NICENESS: Final = 5
+PIPE_BYTES: Final = 1024 * 1024
+TURN_BYTES: Final = 128 * 1024
+"""How much is read in a turn of the event loop."""
+_SIZE_BYTES: Final = 4
+_PIECE: Final = msgspec.msgpack.Decoder(tuple[str, bytes] | str | None)
 CAN_FORK: Final = hasattr(os, "fork")
+if CAN_FORK:
+    import fcntl
 
 
 async def pieces_apart(parts: Parts) -> Pieces:
@@ -32,22 +41,33 @@ async def pieces_apart(parts: Parts) -> Pieces:
             await asyncio.sleep(0)
         return
     pid, descriptor = _fork(parts)
-    with open(descriptor, "rb") as pipe:  # noqa: ASYNC230 - a thread reads it
-        try:
-            while (piece_read := await asyncio.to_thread(_read_piece, pipe)) is not None:
-                yield piece_read
-        finally:  # nothing is left to do, and the thread finds the end of the pipe
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-            with suppress(ChildProcessError):
-                os.waitpid(pid, 0)  # noqa: ASYNC222 - it has ended
+    loop, stream = asyncio.get_running_loop(), asyncio.StreamReader()
+
+    def read() -> None:
+        if content := os.read(descriptor, TURN_BYTES):
+            stream.feed_data(content)
+        else:
+            stream.feed_eof()
+
+    loop.add_reader(descriptor, read)  # a thread would wait for the interpreter's lock of a busy loop, part by part
+    try:
+        while (piece_read := await _read_piece(stream)) is not None:
+            yield piece_read
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        with suppress(ChildProcessError):
+            os.waitpid(pid, 0)  # noqa: ASYNC222 - it has ended
 
 
-def _read_piece(pipe: IO[bytes]) -> tuple[str, bytes] | None:
+async def _read_piece(stream: asyncio.StreamReader) -> tuple[str, bytes] | None:
     """Return the next part, None at the end. Raises `NotNow`, and `RuntimeError` for an error in the copy."""
     try:
-        piece: tuple[str, bytes] | str | None = pickle.load(pipe)  # noqa: S301 - of our own process
-    except (EOFError, pickle.UnpicklingError):
+        size = int.from_bytes(await stream.readexactly(_SIZE_BYTES))
+        piece: tuple[str, bytes] | str | None = _PIECE.decode(await stream.readexactly(size))
+    except asyncio.IncompleteReadError:
         raise NotNow("the process that wrote the snapshot ended too early") from None
     if isinstance(piece, str):
         raise RuntimeError(f"a snapshot failed: {piece}")
@@ -57,6 +77,8 @@ def _read_piece(pipe: IO[bytes]) -> tuple[str, bytes] | None:
 def _fork(parts: Parts) -> tuple[int, int]:
     """Start the copy. Return its pid, and the read end of its pipe."""
     reading, writing = os.pipe()
+    with suppress(AttributeError, OSError):  # only Linux has larger pipes, and it may refuse them
+        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     try:
         with warnings.catch_warnings():
@@ -83,12 +105,16 @@ def _write(parts: Parts, descriptor: int) -> NoReturn:
         os.nice(NICENESS)
         with open(descriptor, "wb") as pipe:
             try:
-                for piece in parts():
-                    pickle.dump(piece, pipe)
-                pickle.dump(None, pipe)
+                for piece in chain(parts(), (None,)):
+                    _write_piece(pipe, piece)
             except NotNow:
                 pass
             except Exception as error:  # the other process reports it
-                pickle.dump(repr(error), pipe)
+                _write_piece(pipe, repr(error))
     finally:
         os._exit(0)
+
+
+def _write_piece(pipe: IO[bytes], piece: object) -> None:
+    content = ENCODER.encode(piece)
+    pipe.write(len(content).to_bytes(_SIZE_BYTES) + content)
