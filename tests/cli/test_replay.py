@@ -1,5 +1,6 @@
 """`replay`: files with several lives, that were cut or damaged; and what is on them."""
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from tests.support.taped_plays import FIRST, PLAYS, set_callback
 
 START = "2026-11-21T12:00:00+08:00"
 CHECKSUM_BYTES = 8
+LONG = " ".join(map(str, range(1000))).encode()
 SCENARIO: dict[str, Any] = {"clock": {"mode": "manual", "start": START}}
 
 
@@ -264,6 +266,7 @@ def test_invalid_content_after_a_whole_tape_is_refused_when_all_tapes_are_select
     [
         (b"hello\n", "line 1 is not the beginning of a tape, which is written by `exec --tape`"),
         (b"hello", "line 1 is not the beginning of a tape, which is written by `exec --tape`"),
+        (gzip.compress(LONG)[:-500], "line 1 is not the beginning of a tape, which is written by `exec --tape`"),
         (
             b'{"tape":2}\n',
             "line 1: the tape has version 2, and this reseller-sim reads up to 1; replay it with a newer one",

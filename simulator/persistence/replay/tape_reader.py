@@ -189,23 +189,25 @@ def lines_of(source: IO[bytes], bytes_max: int = TAPES_BYTES_MAX) -> Iterator[by
     where it ends too early."""
     begun: list[bytes] = []  # of an incomplete line
     size = 0
-    for piece in _pieces(source):
-        *whole, rest = piece.split(b"\n")
-        for line in whole:
-            yield b"".join((*begun, line, b"\n"))
-            begun, size = [], 0
-        begun.append(rest)
-        size += len(rest)
-        if size > bytes_max:
-            raise BadTape(f"a line has more than {bytes_max} bytes, which is the limit")
-    if size:  # only its line end is missing, as after editing, or it is cut
+    try:
+        for piece in _pieces(source):
+            *whole, rest = piece.split(b"\n")
+            for line in whole:
+                yield b"".join((*begun, line, b"\n"))
+                begun, size = [], 0
+            begun.append(rest)
+            size += len(rest)
+            if size > bytes_max:
+                raise BadTape(f"a line has more than {bytes_max} bytes, which is the limit")
+        if not size:
+            return
         last = b"".join(begun)
-        try:
-            msgspec.json.decode(last)
-        except _DAMAGES:
-            if any(start.startswith(last[: len(start)]) for start in _STARTS):
-                raise CutShort from None
-        yield last + b"\n"
+        msgspec.json.decode(last)  # only its line end is missing, as after editing
+    except (CutShort, *_DAMAGES):
+        last = b"".join(begun)
+        if any(start.startswith(last[: len(start)]) for start in _STARTS):
+            raise CutShort from None
+    yield last + b"\n"
 
 
 def _pieces(source: IO[bytes]) -> Iterator[bytes]:
