@@ -95,11 +95,11 @@ class Lanes:
 
     async def _work_through(self, lane: list[Send], receiver: str) -> None:
         try:
-            for send in lane:
-                await self._deliver(send)
-            while waiting := self._waiting.get(receiver):
-                for send in waiting.popleft():
+            while lane:
+                for send in lane:
                     await self._deliver(send)
+                waiting = self._waiting.get(receiver)
+                lane = waiting.popleft() if waiting else []
         except Exception:  # our mistake: the lanes that wait are sent nevertheless
             if waiting := self._waiting.get(receiver):
                 self._busy[receiver] += 1
