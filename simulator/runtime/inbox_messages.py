@@ -133,7 +133,7 @@ class InboxBudget:
         self.bytes_max = bytes_max
         self.names_max = names_max
         self._message_bytes = 0
-        self._messages: dict[int, Inbox] = {}
+        self._messages: OrderedDict[int, Inbox] = OrderedDict()  # a dict is slow to find its first item after evictions
         self._names: OrderedDict[Inbox, None] = OrderedDict()
 
     @property
