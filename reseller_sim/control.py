@@ -1,7 +1,7 @@
 """The control API of a running simulator: requests, answers, and errors."""
 
 import json as jsons
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -104,12 +104,16 @@ class Control:
         where = "or name another address in RESELLER_SIM_URL"
         return NotRunning(f"no simulator answers at {self.root} ({reason}): {start}, {where}", reason)
 
-    def pages(self, path: str, member: str, filters: Query) -> Iterator[dict[str, Any]]:
-        """Yield every item of a list, over all of its pages."""
-        page: dict[str, Any] = {"has_more": True, "cursor": None}
-        while page["has_more"]:
-            page = self.ask("GET", path, query={**filters, "limit": PAGE, "cursor": page["cursor"]})
-            yield from page[member]
+
+def pages(ask: Callable[..., Any], path: str, member: str, filters: Query) -> Iterator[dict[str, Any]]:
+    """Yield every item of a list page by page, as they are consumed, by `Control.ask` or a function like it."""
+    cursor = None
+    while True:
+        page = ask("GET", path, query={"limit": PAGE, **filters, "cursor": cursor})
+        yield from page[member]
+        if not page["has_more"] or page["cursor"] == cursor:
+            return
+        cursor = page["cursor"]
 
 
 def _body(value: Any) -> tuple[bytes | None, str]:

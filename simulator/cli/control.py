@@ -74,14 +74,8 @@ class Control:
         return answer
 
     def rows(self, path: str, name: str, query: client.Query | None = None) -> Iterator[Any]:
-        """Yield the rows of a list, page by page as they are asked for; `name` is the member that has them."""
-        asked = {"limit": client.PAGE, **(query or {})}
-        while True:
-            page = self.ask("GET", path, query=asked)
-            yield from page[name]
-            if not page["has_more"] or page["cursor"] == asked.get("cursor"):
-                return
-            asked["cursor"] = page["cursor"]
+        """Yield the rows of a list, page by page as they are consumed; `name` is the member that has them."""
+        return client.pages(self.ask, path, name, query or {})
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:
