@@ -178,7 +178,7 @@ async def list_rules(request: Request, live: LiveSandbox) -> Response:
 def _rule_row(origin: ScenarioOrigin | None, section: str, rule: Rule[Any], count: RuleCount) -> dict[str, Any]:
     row: dict[str, Any] = {"section": section, "id": rule.id, "name": rule.name or None, "fallback": rule.fallback}
     written = rule.written()
-    text = None if written is None else "\n".join(block({section: [written]})) + "\n"
+    text = "\n".join(block({section: [written]})) + "\n"
     row["place"] = _place(rule.place, origin)
     return row | {"matched": count.matched, "chosen": count.chosen, "rule": written, "yaml": text}
 

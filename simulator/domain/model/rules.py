@@ -35,10 +35,6 @@ Fields = Mapping[str, object]
 Text = Callable[[Fields], str]
 
 
-def not_written() -> None:
-    """Return None, for a rule that was not read from a document."""
-
-
 def matches_all(facts: Fields) -> bool:
     """Match everything: the test of a `when` without conditions."""
     return True
@@ -63,7 +59,7 @@ class Rule(Generic[Then]):
     A `fallback` is tried after all other rules, including magic accounts. `when_of_head` is the part of `when` that can
     be evaluated before the body is known; None when all of it can.
 
-    `written` is the rule as a document, if it can be shown; `place` is its position in a text.
+    `written` returns the rule as a document; `place` is its position in a text.
 
     `variants` differ in `then` alone, each with the cumulative sum of the weights; each match draws a variant.
     """
@@ -80,7 +76,7 @@ class Rule(Generic[Then]):
     fallback: bool = False
     when_of_head: Callable[[Fields], bool] | None = None
     variants: tuple[tuple[int, "Rule[Then]"], ...] = ()
-    written: Callable[[], Mapping[str, object] | None] = field(default=not_written, compare=False, repr=False)
+    written: Callable[[], Mapping[str, object]] = field(default=dict, compare=False, repr=False)
     place: SourceLine | None = field(default=None, compare=False, repr=False)
     label: str = field(init=False)
     """The display name: the name, else the id."""

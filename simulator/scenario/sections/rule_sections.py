@@ -14,7 +14,7 @@ import msgspec
 from msgspec import structs
 
 from simulator.domain.model.rule_book import NO_MAGIC, Magic, magic_rule_name
-from simulator.domain.model.rules import Rule, not_written
+from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import SETTLED, PaymentThen, Step
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.value_reader import ValueReader
@@ -120,7 +120,7 @@ def _rule(item: ValueReader, rule_id: str, known: KnownCodes, then: Then) -> Rul
         every=every,
         per=(per or "") if times or nth or every else "",
         chance=_from_either(item, "chance", ValueReader.optional_amount),
-        written=item.node.plain if item.node is not None else not_written,
+        written=item.node.plain if item.node is not None else dict,
         place=item.position.place,
     )
 
