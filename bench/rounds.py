@@ -1,8 +1,9 @@
 """Interleaved rounds: bare, ours, bare, ours; the ratio is taken pair by pair because machines drift."""
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from bench import generators, load
@@ -88,7 +89,17 @@ class Subject:
         workload = self.workload
         side = measure(self.server, requests, connections, seconds, workload.check, workload.status)
         self.fastest = max(self.fastest, side.load.per_second)
-        return side
+        return self._with_deliveries(side) if workload.delivers else side
+
+    def _with_deliveries(self, side: Side) -> Side:
+        """Let the callbacks be sent that are left, and count their time: they belong to the payments of the round."""
+        before, began = self.server.cpu_s(), time.perf_counter()
+        if not ask(self.server, "POST", ADVANCE, {"until": "idle"})["idle"]:
+            raise BenchError("callbacks were still under way after the agenda was empty")
+        wall_s = side.load.wall_s + time.perf_counter() - began
+        cpu_s, after = side.measured_cpu_s, self.server.cpu_s()
+        spent = None if cpu_s is None or before is None or after is None else cpu_s + after - before
+        return Side(replace(side.load, wall_s=wall_s), spent)
 
 
 def measure(
@@ -173,17 +184,9 @@ def _in_turn(sides: Sequence[Subject], connections: int, seconds: float, place: 
 def _cell(workload: Workload, subject: Subject, bare: Server, connections: int, plan: Plan) -> Cell:
     subject.warm_up(connections)
     measure(bare, subject.batch(WARM_UP_REQUESTS), connections, WARM_UP_S)
-    _deliver(subject)
     pairs = []
     for _ in range(plan.rounds):
         requests = subject.requests(plan.seconds)
         yardstick = measure(bare, requests, connections, plan.seconds)
         pairs.append((yardstick, subject.measured(requests, connections, plan.seconds)))
-        _deliver(subject)
     return Cell(workload.name, workload.title, connections, tuple(pairs))
-
-
-def _deliver(subject: Subject) -> None:
-    """Let the callbacks be sent that are due, so that they do not run into the bare server's round."""
-    if subject.workload.delivers and not ask(subject.server, "POST", ADVANCE, {"until": "idle"})["idle"]:
-        raise BenchError("callbacks were still under way after the agenda was empty")

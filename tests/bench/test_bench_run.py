@@ -5,16 +5,19 @@ import shlex
 import signal
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from bench import report
+from bench import report, rounds
 from bench.__main__ import main
 from bench.load import Load
 from bench.results import Machine, Results
-from bench.rounds import Cell, Side
+from bench.rounds import Cell, Side, Subject
 from bench.servers import SIMULATOR, BenchError, Cores, running
 from bench.startup import Startup
+from bench.workloads import Client, Workload
 from tools.tables import aligned
 
 pytestmark = pytest.mark.slow
@@ -42,6 +45,18 @@ def test_ratios_are_taken_pair_by_pair() -> None:
     assert len(heading) == len(row)
     assert Cell("network", "a title", 16, ((side(10), side(5)),)).cpu_ratio() is None
     assert [row["ratio"] for row in report.document(results)["Rows"]] == ["0.500"]
+
+
+def test_a_round_with_callbacks_lasts_until_the_last_of_them_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    server: Any = SimpleNamespace(cpu_s=iter([5.0, 7.0]).__next__)
+    workload = Workload("callbacks", "a title", lambda client: lambda count: [b""] * count, bool, delivers=True)
+    subject = Subject(Client(server, "", "", "", ""), workload)
+    monkeypatch.setattr(rounds, "measure", lambda *_: side(1000, 0.5))
+    monkeypatch.setattr(rounds, "ask", lambda *_: {"idle": True})
+    monkeypatch.setattr(rounds, "time", SimpleNamespace(perf_counter=iter([1.0, 4.0]).__next__))
+    measured = subject.measured([], 16, 1.0)
+    assert (measured.load.requests, measured.load.wall_s, measured.measured_cpu_s) == (1000, 4.0, 2.5)
+    assert subject.fastest == 1000, "the next round needs as many requests as the load sent in its own time"
 
 
 def test_start_times_are_compared_run_by_run() -> None:
