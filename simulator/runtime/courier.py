@@ -148,7 +148,7 @@ class Courier:
     def request(self, job: Job, wall: datetime, number: int = 1) -> OutgoingRequest:
         """Return the request of the attempt with this number, at this wall time."""
         if isinstance(job, Callback):
-            identity = job.transaction.trxid, job.result.status.value, job.copy
+            identity = job.transaction.trxid, job.result.status, job.copy
             return outbound.callback(job, self._source_address(*identity, number))
         assert isinstance(job, Delivery)
         return self.webhook(job, self.present(wall), number)

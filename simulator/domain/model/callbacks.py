@@ -110,10 +110,9 @@ class CallbackLog(deque[Callback]):
         return self[place] if 0 <= place < len(self) else None
 
     def add(self, callback: Callback) -> None:
-        """Add a callback, evicting the oldest as needed, never the newest."""
+        """Add a new callback, evicting the oldest as needed, never the newest."""
         self.append(callback)
-        self.size += callback.size
-        self._evict()
+        self._grow(_CALLBACK_BYTES + len(callback.url))
 
     def restore(self, callbacks: Iterable[Callback], left_out: int) -> None:
         """Replace all callbacks; `left_out` counts earlier evictions."""
@@ -127,14 +126,14 @@ class CallbackLog(deque[Callback]):
             attempt.result = replace(result, body="", headers=())
             return
         attempt.result = replace(result, headers=()) if result.headers else result
-        self.size += _size(result)
-        self._evict()
+        self._grow(_size(result))
 
     def of(self, trxid: str) -> list[Callback]:
         """Return the callbacks of a transaction that are still in the log, in order."""
         return [one for one in self if one.transaction.trxid == trxid]
 
-    def _evict(self) -> None:
+    def _grow(self, size: int) -> None:
+        self.size += size
         while len(self) > self._count_max or (self.size > self._bytes_max and len(self) > 1):
             oldest = self.popleft()
             self.size -= oldest.size
