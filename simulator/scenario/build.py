@@ -12,8 +12,7 @@ from typing import Any
 import msgspec
 
 from simulator.contract.files import data_dir
-from simulator.domain.model.rule_book import Magic
-from simulator.domain.model.rules import Rule, ScenarioOrigin
+from simulator.domain.model.rules import Magic, Rule, ScenarioOrigin
 from simulator.domain.model.scenario import ResellerStart, Scenario
 from simulator.domain.model.transactions import Step
 from simulator.scenario.expectation_checks import refuse_impossible

@@ -10,27 +10,27 @@ known, and again with the body.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from datetime import timedelta
-from typing import Any, Generic
+from typing import Generic
 
 import msgspec
 
 from simulator.domain.model import draw
-from simulator.domain.model.rules import VALUES_MAX, Fields, Rule, RuleCount, Then, counted_value
-
-Rules = tuple[Rule[Then], ...]
-NO_RULES: Mapping[str, Rule[Any]] = {}
-
-
-def magic_digits(account: object) -> str:
-    """Return the last three digits of a magic account, which follow 0000; empty for an ordinary account."""
-    return account[-3:] if isinstance(account, str) and account[-7:-3] == "0000" else ""
+from simulator.domain.model.rules import (
+    NO_RULES,
+    VALUES_MAX,
+    Fields,
+    Rule,
+    RuleCount,
+    Then,
+    counted_value,
+    magic_digits,
+)
 
 
 class Choice(msgspec.Struct, Generic[Then], frozen=True, gc=False):
     """The result of a search in a book. `matched` has the ids of the rules whose `when` matched; `values` has the id
     and the request's value for each of them that counts per value. With `needs_body`, the search must be repeated with
-    the body. `is_selected` means that the request named the rule, so no rule was evaluated."""
+    the body. `is_selected` means that the request named the rule, so that no `when` was evaluated."""
 
     rule: Rule[Then] | None
     matched: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class RuleBook(Generic[Then]):
     def __init__(
         self,
         seed: int,
-        rules: Rules[Then],
+        rules: tuple[Rule[Then], ...],
         magic: Mapping[str, Rule[Then]] = NO_RULES,
         spelling: Callable[[str], str] | None = None,
     ) -> None:
@@ -57,52 +57,6 @@ class RuleBook(Generic[Then]):
         self._magic_by_id = {rule.id: rule for rule in magic.values()}
         self.counts = {rule.id: RuleCount() for rule in rules}
         self._set_rules(rules)
-
-    def counted_rules(self) -> Iterator[tuple[Rule[Then], RuleCount]]:
-        """Yield each rule and its count, in evaluation order, without the rules of magic accounts."""
-        return ((rule, self.counts[rule.id]) for rule in self.rules)
-
-    def restore(self, rules: Iterable[tuple[Rule[Then], RuleCount]], magic_chosen: Mapping[str, int]) -> None:
-        """Replace all rules and counts; `rules` are in evaluation order."""
-        pairs = list(rules)
-        self.counts = {rule.id: count for rule, count in pairs}
-        self.magic_chosen = Counter(magic_chosen)
-        self._set_rules(rule for rule, _ in pairs)
-
-    def put_first(self, rule: Rule[Then], count: RuleCount | None = None) -> None:
-        """Insert a rule before all others, a fallback before all fallbacks; `count` continues an earlier count."""
-        self.counts[rule.id] = count or RuleCount()
-        self._set_rules((rule, *self.rules))
-
-    def remove(self, rule_id: str) -> bool:
-        """Remove a rule; return False when the id is unknown."""
-        count = self.counts.pop(rule_id, None)
-        if count is not None:
-            self._set_rules(rule for rule in self.rules if rule.id != rule_id)
-        return count is not None
-
-    def _set_rules(self, rules: Iterable[Rule[Then]]) -> None:
-        """Index the rules by name, and share the limit on values among those that count per value."""
-        self.rules = sorted(rules, key=lambda rule: rule.fallback)
-        self._fallbacks_at = sum(not rule.fallback for rule in self.rules)
-        sharing = sum(bool(rule.per) for rule in self.rules)
-        self._values_max = min(VALUES_MAX, 2 * VALUES_MAX // max(1, sharing))
-        # The first rule of each name and id.
-        self._by_label = {label: rule for rule in reversed(self.rules) for label in (rule.id, rule.name)}
-        self._only_rule = self.rules[0] if len(self.rules) == 1 and self.rules[0].decides_all else None
-
-    def by_name(self, name: str) -> Rule[Then] | None:
-        """Return the rule with this name or id."""
-        return self._by_label.get(name) or self._magic_by_id.get(name)
-
-    def names(self) -> Iterator[str]:
-        """Yield the names of the rules that have one, and of the magic rules."""
-        yield from (rule.name for rule in self.rules if rule.name)
-        yield from self._magic_by_id
-
-    def is_magic(self, account: object) -> bool:
-        """Return whether this section has a magic rule for `account`."""
-        return magic_digits(account) in self._magic
 
     def choose(self, gather: Callable[[], Fields], selected: str = "", account: object = None) -> Rule[Then] | None:
         """Return the rule named `selected`, else the first rule that admits the request, and count it. A selected rule
@@ -132,8 +86,8 @@ class RuleBook(Generic[Then]):
         before_body: bool = False,
         matched_before: frozenset[str] = frozenset(),
     ) -> Choice[Then]:
-        """Find the rule like `choose`, without counting. With `before_body`, only the facts of the head are known.
-        `matched_before` has the ids of the rules that matched in that search; the second search skips them."""
+        """Find the rule like `choose`, without counting. With `before_body`, only the facts of the head are known. The
+        search after that one skips the rules that matched in it: `matched_before` has their ids."""
         if selected and (named := self.by_name(selected)):
             return Choice(rule=self._next_variant(named, is_selected=True), is_selected=True)
         needs_body = before_body and bool(self._magic)
@@ -144,8 +98,9 @@ class RuleBook(Generic[Then]):
         matched: list[str] = []
         values: list[tuple[str, str]] = []
         chosen: Rule[Then] | None = None
-        at = self._fallbacks_at
-        rules = self.rules if magic is None else [*self.rules[:at], magic, *self.rules[at:]]
+        rules, place = self.rules, self._fallbacks_at
+        if magic is not None:
+            rules = [*rules[:place], magic, *rules[place:]]
         for rule in rules:
             if rule.id in matched_before or (chosen is not None and not rule.counts_matches):
                 continue  # a rule after the chosen one is only evaluated to be counted
@@ -225,32 +180,57 @@ class RuleBook(Generic[Then]):
             found = count.by_value[value] = RuleCount()
         return found
 
+    # Changes
+
+    def put_first(self, rule: Rule[Then], count: RuleCount | None = None) -> None:
+        """Insert a rule before all others, a fallback before all fallbacks; `count` continues an earlier count."""
+        self.counts[rule.id] = count or RuleCount()
+        self._set_rules((rule, *self.rules))
+
+    def remove(self, rule_id: str) -> bool:
+        """Remove a rule; return False when the id is unknown."""
+        count = self.counts.pop(rule_id, None)
+        if count is not None:
+            self._set_rules(rule for rule in self.rules if rule.id != rule_id)
+        return count is not None
+
+    def restore(self, rules: Iterable[tuple[Rule[Then], RuleCount]], magic_chosen: Mapping[str, int]) -> None:
+        """Replace all rules and counts; `rules` are in evaluation order."""
+        pairs = list(rules)
+        self.counts = {rule.id: count for rule, count in pairs}
+        self.magic_chosen = Counter(magic_chosen)
+        self._set_rules(rule for rule, _ in pairs)
+
+    def _set_rules(self, rules: Iterable[Rule[Then]]) -> None:
+        """Index the rules by name, and share the limit on values among those that count per value."""
+        self.rules = sorted(rules, key=lambda rule: rule.fallback)
+        self._fallbacks_at = sum(not rule.fallback for rule in self.rules)
+        sharing = sum(bool(rule.per) for rule in self.rules)
+        self._values_max = min(VALUES_MAX, 2 * VALUES_MAX // max(1, sharing))
+        # The first rule of each name and id.
+        self._by_label = {label: rule for rule in reversed(self.rules) for label in (rule.id, rule.name)}
+        self._only_rule = self.rules[0] if len(self.rules) == 1 and self.rules[0].decides_all else None
+
+    # Look-ups
+
+    def by_name(self, name: str) -> Rule[Then] | None:
+        """Return the rule with this name or id."""
+        return self._by_label.get(name) or self._magic_by_id.get(name)
+
+    def names(self) -> Iterator[str]:
+        """Yield the names of the rules that have one, and of the magic rules."""
+        yield from (rule.name for rule in self.rules if rule.name)
+        yield from self._magic_by_id
+
+    def is_magic(self, account: object) -> bool:
+        """Return whether this section has a magic rule for `account`."""
+        return magic_digits(account) in self._magic
+
+    def counted_rules(self) -> Iterator[tuple[Rule[Then], RuleCount]]:
+        """Yield each rule and its count, in evaluation order, without the rules of magic accounts."""
+        return ((rule, self.counts[rule.id]) for rule in self.rules)
+
     def times_chosen(self, rule: Rule[Then]) -> int:
         """Return how often a rule was chosen so far; 0 for a magic rule, which `magic_chosen` counts."""
         count = self.counts.get(rule.id)
         return count.chosen if count else 0
-
-
-class Magic(msgspec.Struct, frozen=True):
-    """All magic accounts of a scenario: the meaning of each `OO`, the delay of each `D`, and for each section the rules
-    by the last three digits."""
-
-    outcomes: Mapping[str, str] = msgspec.field(default_factory=dict)
-    durations: Mapping[str, timedelta] = msgspec.field(default_factory=dict)
-    sections: Mapping[str, Mapping[str, Rule[Any]]] = msgspec.field(default_factory=dict)
-
-    def of(self, section: str) -> Mapping[str, Rule[Any]]:
-        """Return the rules of a section."""
-        return self.sections.get(section, NO_RULES)
-
-    def names(self) -> frozenset[str]:
-        """Return the names of all magic rules."""
-        return frozenset(rule.id for rules in self.sections.values() for rule in rules.values())
-
-
-NO_MAGIC = Magic()
-
-
-def magic_rule_name(digits: str) -> str:
-    """Return the rule name for the last three digits: `magic-01`, or `magic-301` when `D` is not 0."""
-    return f"magic-{digits[1:] if digits.startswith('0') else digits}"

@@ -1,11 +1,12 @@
 """Rules: `when` (a match) and `then` (what happens); the first match wins.
 
 Matchers are compiled to plain callables. Rules are shared and immutable; a `RuleBook` (`rule_book`) has their counts,
-in total and for each value of a fact.
+in total and for each value of a fact. Magic accounts select rules of their own.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any, Generic, Literal, TypeVar
 
@@ -142,3 +143,36 @@ def counted_value(per: str, facts: Mapping[str, object], spelling: Callable[[str
     if per == "refid":
         text = f"{facts.get('reseller')} {text if spelling is None else spelling(text)}"
     return text[:VALUE_CHARS_MAX]
+
+
+NO_RULES: Mapping[str, Rule[Any]] = {}
+
+
+class Magic(msgspec.Struct, frozen=True):
+    """All magic accounts of a scenario: the meaning of each `OO`, the delay of each `D`, and for each section the rules
+    by the last three digits."""
+
+    outcomes: Mapping[str, str] = msgspec.field(default_factory=dict)
+    durations: Mapping[str, timedelta] = msgspec.field(default_factory=dict)
+    sections: Mapping[str, Mapping[str, Rule[Any]]] = msgspec.field(default_factory=dict)
+
+    def of(self, section: str) -> Mapping[str, Rule[Any]]:
+        """Return the rules of a section."""
+        return self.sections.get(section, NO_RULES)
+
+    def names(self) -> frozenset[str]:
+        """Return the names of all magic rules."""
+        return frozenset(rule.id for rules in self.sections.values() for rule in rules.values())
+
+
+NO_MAGIC = Magic()
+
+
+def magic_rule_name(digits: str) -> str:
+    """Return the rule name for the last three digits: `magic-01`, or `magic-301` when `D` is not 0."""
+    return f"magic-{digits[1:] if digits.startswith('0') else digits}"
+
+
+def magic_digits(account: object) -> str:
+    """Return the last three digits of a magic account, which follow 0000; empty for an ordinary account."""
+    return account[-3:] if isinstance(account, str) and account[-7:-3] == "0000" else ""

@@ -18,8 +18,7 @@ from simulator.domain.model.expectations import Expectation
 from simulator.domain.model.fault_kinds import FaultThen
 from simulator.domain.model.inbox_programs import InboxProgram
 from simulator.domain.model.resellers import KeyState, User
-from simulator.domain.model.rule_book import NO_MAGIC, Magic
-from simulator.domain.model.rules import SECTIONS, Rule, ScenarioOrigin
+from simulator.domain.model.rules import NO_MAGIC, SECTIONS, Magic, Rule, ScenarioOrigin
 from simulator.domain.model.schedule import NetworkTimeline, Scheduled
 from simulator.domain.model.transactions import PaymentThen, Step
 from simulator.domain.model.webhooks import WebhookPolicy, WebhookStart

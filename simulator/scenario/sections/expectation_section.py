@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from reseller_sim.formats import one_line
 from simulator.domain.model.expectations import ANY_COUNT, Count, Expectation, ExpectationKind
 from simulator.domain.model.outcomes import IDS
-from simulator.domain.model.rule_book import Magic
-from simulator.domain.model.rules import Fields, Rule
+from simulator.domain.model.rules import Fields, Magic, Rule
 from simulator.domain.model.transactions import Status
 from simulator.domain.model.webhooks import BALANCE_ADDED
 from simulator.scenario.reading.nodes import shown

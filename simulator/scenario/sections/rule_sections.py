@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import structs
 
-from simulator.domain.model.rule_book import NO_MAGIC, Magic, magic_rule_name
-from simulator.domain.model.rules import Rule
+from simulator.domain.model.rules import NO_MAGIC, Magic, Rule, magic_rule_name
 from simulator.domain.model.transactions import SETTLED, PaymentThen, Step
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.value_reader import ValueReader
