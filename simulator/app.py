@@ -17,7 +17,7 @@ from simulator.api.pipeline import Pipeline
 from simulator.api.request_replayer import RequestReplayer
 from simulator.api.routes import RESELLER_ROUTES, judge_unsigned
 from simulator.api.token_credentials import names_owner, owner_at_root
-from simulator.asgi import AsgiEndpoint, below_mount, deliver, incoming, mounted
+from simulator.asgi import AsgiEndpoint, api_request, create_mount, send_answer, strip_mount
 from simulator.domain.model.scenario import Scenario
 from simulator.http_client.addresses import AddressPolicy
 from simulator.http_client.sender import HttpSender
@@ -30,7 +30,7 @@ from simulator.runtime.operations import STOPPING, Operations
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.runtime.scenario_watch import switch_scenario
 from simulator.scenario.library import load_scenario, with_callback
-from simulator.server.message import REFUSED, HttpRequest, is_browser_at_root
+from simulator.server.message import REFUSAL_COUNTS, HttpRequest, is_browser_at_root
 from simulator.server.responder import PendingAnswer, responder_of
 
 if TYPE_CHECKING:
@@ -42,6 +42,44 @@ if TYPE_CHECKING:
     from simulator.postgres.routing import Router
 
 SANDBOX_PREFIX = "/s/"
+
+
+def build_app(
+    options: Options,
+    clock: Wall | None = None,
+    sender: Sender | None = None,
+    *,
+    scenario: Scenario | None = None,
+    wrap_sender: Callable[[Sender], Sender] | None = None,
+) -> "App":
+    """Return the application. Raise `ScenarioError` for a scenario that cannot be loaded.
+
+    `clock` is the wall clock of all sandboxes, by default the machine's. `sender` sends callbacks and webhooks, by
+    default over HTTP, and `wrap_sender` wraps it. `scenario` replaces the scenario of the options.
+    """
+    clock = clock or MachineTime(wall_clock)
+    scenario = load_scenario(options.scenario) if scenario is None else scenario
+    if options.callback is not None:
+        scenario = with_callback(scenario, options.callback)
+    http = None
+    if sender is None:
+        sender = http = HttpSender(
+            AddressPolicy(public_only=options.public_callbacks_only), ca_file=options.callbacks_ca
+        )
+    sender = sender if wrap_sender is None else wrap_sender(sender)
+    sandboxes = Sandboxes(
+        clock,
+        sender,
+        options.sandbox_ttl_s,
+        keeps_coverage=options.keeps_coverage,
+        tapes_bytes_max=options.tapes_bytes_max,
+    )
+    sandboxes.hide([options.control_token] if options.control_token else [])
+    sandboxes.quotas = quotas(*options.quotas)
+    sandboxes.create(SandboxSpec(scenario, DEFAULT, options.seed, options.mode, options.rate, options.start))
+    app = App(options, scenario, sandboxes, sender, clock)
+    app.http = http
+    return app
 
 
 class App(Starlette):
@@ -59,10 +97,10 @@ class App(Starlette):
         super().__init__(
             routes=[
                 Route(CONTROL_PATH, control),
-                mounted(CONTROL_PATH, control),
+                create_mount(CONTROL_PATH, control),
                 Route(DOCUMENT_PATH, control),
-                mounted(SANDBOX_PREFIX + "{sandbox}", reseller),
-                mounted("/", reseller),
+                create_mount(SANDBOX_PREFIX + "{sandbox}", reseller),
+                create_mount("/", reseller),
             ],
             lifespan=App._lifespan,
         )
@@ -74,7 +112,7 @@ class App(Starlette):
         self._sender = sender
         self.http: HttpSender | None = None  # closed when the application stops
         self.wall = wall
-        self._machine_time = wall if isinstance(wall, MachineTime) else None
+        self._machine_time = wall if isinstance(wall, MachineTime) else None  # else a test sets the time
         self._proxy_prefix = ProxyPrefix(options.root_path)
         self._clients = ClientResolver(
             options.trusted_forwarders, trust_forwarded=options.trust_forwarded, is_tls=options.is_tls
@@ -83,11 +121,11 @@ class App(Starlette):
         self.replayer = RequestReplayer()
         self._control: ControlApp | None = None
         self._is_started = False
-        self.operations = Operations(REFUSED)
+        self.operations = Operations(REFUSAL_COUNTS)
         self.store: DataFolder | Cluster | None = None
         self.tokens: tuple[Token, ...] = ()  # of the control API, besides the control token
 
-    # Requests of the reseller API
+    # All requests, and those of the reseller API
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one ASGI request from any server."""
@@ -95,7 +133,7 @@ class App(Starlette):
             if not self._is_started:
                 self._start()
                 self.operations.not_ready = None
-            scope = below_mount(scope, self._proxy_prefix)
+            scope = strip_mount(scope, self._proxy_prefix)
             if self._cluster_router is not None:
                 await self._cluster_router(scope, receive, send)
                 return
@@ -109,27 +147,27 @@ class App(Starlette):
         if is_browser_at_root(scope["method"], scope["path"], dict(scope["headers"])):
             await self._answer_control(scope, receive, send)
             return
-        request = incoming(scope, receive, self._proxy_prefix)
-        await deliver(scope, send, await self._answer(scope["path"], request, scope[ROOT_KEY]))
+        request = api_request(scope, receive, self._proxy_prefix)
+        await send_answer(scope, send, await self._answer(scope["path"], request, scope[ROOT_KEY]))
 
-    def answer_now(self, sent: HttpRequest, client: str) -> PendingAnswer | None:
+    def answer_now(self, http_request: HttpRequest, client: str) -> PendingAnswer | None:
         """Return the answer to a complete request of the reseller API, which our own server can write at once."""
-        raw_path, _, query = sent.target.partition(b"?")
+        raw_path, _, query = http_request.target.partition(b"?")
         path, prefix = raw_path.decode("ascii"), self._proxy_prefix
         if prefix.root:
             path = prefix.below(path)
-        if _is_control(path) or (path == "/" and is_browser_at_root(sent.method, path, sent.by_name)):
+        if _is_control(path) or (path == "/" and is_browser_at_root(http_request.method, path, http_request.by_name)):
             return None
-        if self._cluster_router is not None and not self._cluster_router.is_here(path, sent.by_name):
+        if self._cluster_router is not None and not self._cluster_router.is_here(path, http_request.by_name):
             return None
         request = ApiRequest(
-            method=sent.method,
+            method=http_request.method,
             query=query,
-            headers=sent.headers,
-            by_name=sent.by_name,
+            headers=http_request.headers,
+            by_name=http_request.by_name,
             client=client,
-            source=sent,
-            body=sent.body,  # type: ignore[arg-type]  # bytes: a plain body is not chunked
+            source=http_request,
+            body=http_request.body,  # type: ignore[arg-type]  # bytes: a plain body is not chunked
         )
         return self._answer(path, request, prefix.root)
 
@@ -146,10 +184,10 @@ class App(Starlette):
             prefix = f"{root}{SANDBOX_PREFIX}{sandbox_id}"
             return self._pipeline.answer(sandbox, "/" + rest, request, prefix)
         if self.sandboxes.unique_keys:
-            return self._from_root(path, request, root)
+            return self._answer_at_root(path, request, root)
         return self._pipeline.answer(self.sandboxes.default, path, request, root)
 
-    async def _from_root(self, path: str, request: ApiRequest, root: str) -> EncodedReply:
+    async def _answer_at_root(self, path: str, request: ApiRequest, root: str) -> EncodedReply:
         """Answer at the root, where credentials may select a sandbox other than the default one."""
         default = self.sandboxes.default
         owner, request = await owner_at_root(self.sandboxes, default, path, request)
@@ -276,41 +314,3 @@ class App(Starlette):
 def _is_control(path: str) -> bool:
     """Return whether the path is the simulator's own: the control API, or the contract as a document."""
     return path.startswith(CONTROL_PATH + "/") or path in (CONTROL_PATH, DOCUMENT_PATH)
-
-
-def build_app(
-    options: Options,
-    clock: Wall | None = None,
-    sender: Sender | None = None,
-    *,
-    scenario: Scenario | None = None,
-    wrap_sender: Callable[[Sender], Sender] | None = None,
-) -> App:
-    """Return the application. Raise `ScenarioError` for a scenario that cannot be loaded.
-
-    `clock` is the wall clock of all sandboxes, by default the machine's. `sender` sends callbacks and webhooks, by
-    default over HTTP, and `wrap_sender` wraps it. `scenario` replaces the scenario of the options.
-    """
-    clock = clock or MachineTime(wall_clock)
-    scenario = load_scenario(options.scenario) if scenario is None else scenario
-    if options.callback is not None:
-        scenario = with_callback(scenario, options.callback)
-    http = None
-    if sender is None:
-        sender = http = HttpSender(
-            AddressPolicy(public_only=options.public_callbacks_only), ca_file=options.callbacks_ca
-        )
-    sender = sender if wrap_sender is None else wrap_sender(sender)
-    sandboxes = Sandboxes(
-        clock,
-        sender,
-        options.sandbox_ttl_s,
-        keeps_coverage=options.keeps_coverage,
-        tapes_bytes_max=options.tapes_bytes_max,
-    )
-    sandboxes.hide([options.control_token] if options.control_token else [])
-    sandboxes.quotas = quotas(*options.quotas)
-    sandboxes.create(SandboxSpec(scenario, DEFAULT, options.seed, options.mode, options.rate, options.start))
-    app = App(options, scenario, sandboxes, sender, clock)
-    app.http = http
-    return app

@@ -24,14 +24,14 @@ class AsgiEndpoint:
         await self._answer(scope, receive, send)
 
 
-def mounted(path: str, endpoint: AsgiEndpoint) -> Mount:
+def create_mount(path: str, endpoint: AsgiEndpoint) -> Mount:
     """Return the mount of an endpoint, whose paths may have line breaks, percent-encoded."""
     mount = Mount(path, endpoint)
     mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
     return mount
 
 
-def below_mount(scope: Any, prefix: ProxyPrefix) -> dict[str, Any]:
+def strip_mount(scope: Any, prefix: ProxyPrefix) -> dict[str, Any]:
     """Return a scope whose paths start after the prefix of an enclosing application or a proxy."""
     below = dict(scope)
     # Other servers than ours may leave blanks around values (RFC 9110 5.5).
@@ -44,13 +44,13 @@ def below_mount(scope: Any, prefix: ProxyPrefix) -> dict[str, Any]:
     return below
 
 
-def incoming(scope: Any, receive: Any, prefix: ProxyPrefix) -> ApiRequest:
+def api_request(scope: Any, receive: Any, prefix: ProxyPrefix) -> ApiRequest:
     """Return a request of the reseller API, whose body is still to be received. It has its target as it was sent where
     ASGI's decoded path and query differ from it."""
     responder = responder_of(scope)
     query = b"?" + scope["query_string"] if scope["query_string"] else b""
     raw_path = scope.get("raw_path") or b""
-    sent = prefix.below_sent(responder.request.as_sent) if responder is not None else raw_path and raw_path + query
+    target = prefix.below_sent(responder.request.raw_target) if responder is not None else raw_path and raw_path + query
     return ApiRequest(
         method=scope["method"],
         query=scope["query_string"],
@@ -59,12 +59,12 @@ def incoming(scope: Any, receive: Any, prefix: ProxyPrefix) -> ApiRequest:
         client=(scope.get("client") or ("",))[0],
         body=None,
         receive=receive,
-        target=b"" if sent == scope["path"].encode("utf-8", "surrogatepass") + query else sent,
+        target=b"" if target == scope["path"].encode("utf-8", "surrogatepass") + query else target,
         source=None if responder is None else responder.request,
     )
 
 
-async def deliver(scope: Any, send: Any, answer: EncodedReply) -> None:
+async def send_answer(scope: Any, send: Any, answer: EncodedReply) -> None:
     """Send an answer with its ending. Other servers than ours send it in ASGI's two messages and ignore endings that
     these cannot express."""
     status, lines, body, ending = answer

@@ -280,11 +280,11 @@ class ControlApp:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request that the guard accepts, or whose path is open, with a request id of its own."""
-        answered: dict[int, int] = self.state.operations.answered
+        answers: dict[int, int] = self.state.operations.answers
 
         async def send_with_id(message: Any) -> None:
             if message["type"] == "http.response.start":
-                answered[message["status"]] = answered.get(message["status"], 0) + 1
+                answers[message["status"]] = answers.get(message["status"], 0) + 1
                 request_id = b"control-%d" % next(self._answers)
                 message["headers"] = [*message.get("headers", ()), (b"x-sim-request-id", request_id)]
             await send(message)

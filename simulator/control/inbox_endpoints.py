@@ -87,7 +87,7 @@ async def show(request: Request, live: LiveSandbox) -> Response:
     inboxes = live.inboxes
     inbox, complete = inboxes.peek(name), True
     if wait_for:
-        inbox, complete = await live.waiting.wait(lambda: inboxes.wait(name, wait_for, cursor, timeout_s))
+        inbox, complete = await live.waiting_room.wait(lambda: inboxes.wait(name, wait_for, cursor, timeout_s))
         refuse_revoked(request)
     answer = _summary(request, inbox) | {"complete": complete}
     origins = MessageOrigins(live)

@@ -185,7 +185,7 @@ async def show_metrics(request: Request) -> Response:
     operations: Operations = request.app.state.operations
     operations.lag.look()
     sandboxes = sandboxes_of(request)
-    held, served = await _held(sandboxes), sandboxes.served
+    totals, server_counts = await _totals(sandboxes), sandboxes.server_counts
     ends_s = operations.certificate_ends_s
     values: dict[str, Samples] = {
         "build_info": {(__version__,): 1},
@@ -193,13 +193,13 @@ async def show_metrics(request: Request) -> Response:
         "event_loop_lag_seconds": _in_seconds(operations.lag.lags),
         "wall_steps_total": operations.wall_steps,
         "mistakes_total": reported(),
-        "server_refusals_total": {(code,): count for code, count in operations.refused.items()},
+        "server_refusals_total": {(code,): count for code, count in operations.refusals.items()},
         "certificate_expiry_timestamp_seconds": {} if ends_s is None else ends_s,
-        "control_requests_total": {(str(status),): count for status, count in operations.answered.items()},
-        **_of_traffic(served),
-        **held,
-        "journal_evicted_total": served.evicted + held["journal_evicted_total"],
-        "jobs_pending": {(kind,): held[kind] for kind in (CALLBACK, WEBHOOK)},
+        "control_requests_total": {(str(status),): count for status, count in operations.answers.items()},
+        **_of_traffic(server_counts),
+        **totals,
+        "journal_evicted_total": server_counts.evicted + totals["journal_evicted_total"],
+        "jobs_pending": {(kind,): totals[kind] for kind in (CALLBACK, WEBHOOK)},
         **operations.store_figures(),
         **process_figures(),
         "process_start_time_seconds": operations.began_s,
@@ -207,35 +207,35 @@ async def show_metrics(request: Request) -> Response:
     return Response(exposition(values), media_type=MEDIA_TYPE)
 
 
-async def _held(sandboxes: Sandboxes) -> Counter[str]:
+async def _totals(sandboxes: Sandboxes) -> Counter[str]:
     """Return the totals of all sandboxes now, by metric; and the pending jobs of each kind."""
     names = ("sandboxes", "agenda_items", "attempts_in_flight", "journal_requests", "journal_bytes")
-    held = Counter(dict.fromkeys(names, 0))
+    totals = Counter(dict.fromkeys(names, 0))
     for live in sandboxes:
         state, journal = live.core.state, live.life_journal
         figures = (1, len(state.agenda), len(live.courier.sent.begun), len(journal), journal.size)
-        held.update(dict(zip(names, figures, strict=True)))
-        held["journal_evicted_total"] += journal.left_out - live.evicted_before
+        totals.update(dict(zip(names, figures, strict=True)))
+        totals["journal_evicted_total"] += journal.left_out - live.evicted_before
         for kind, counts in ((CALLBACK, state.callback_counts), (WEBHOOK, state.webhook_counts)):
-            held[kind] += sum(one.pending for one in counts.values())
+            totals[kind] += sum(one.pending for one in counts.values())
         await asyncio.sleep(0)
-    return held
+    return totals
 
 
-def _of_traffic(served: ServerCounts) -> dict[str, Samples]:
+def _of_traffic(server_counts: ServerCounts) -> dict[str, Samples]:
     counts: Counter[tuple[str, ...]] = Counter()
     durations: dict[tuple[str, ...], Durations] = {}
-    for (method, path, status, _, _), one in served.answers.items():
+    for (method, path, status, _, _), one in server_counts.answers.items():
         endpoint = (_name(path), _name(method))
         counts[*endpoint, str(status)] += sum(one[:-1])
         durations[endpoint] = _sum(durations.get(endpoint, no_durations()), one)
     by_kind: dict[tuple[str, ...], Durations] = {}
-    for (kind, _), one in served.attempts.items():
+    for (kind, _), one in server_counts.attempts.items():
         by_kind[kind,] = _sum(by_kind.get((kind,), no_durations()), one)
     return {
         "requests_total": counts,
         "request_duration_seconds": {endpoint: _in_seconds(one) for endpoint, one in durations.items()},
-        "attempts_total": {attempt: sum(one[:-1]) for attempt, one in served.attempts.items()},
+        "attempts_total": {attempt: sum(one[:-1]) for attempt, one in server_counts.attempts.items()},
         "attempt_duration_seconds": {kind: _in_seconds(one) for kind, one in by_kind.items()},
     }
 

@@ -64,7 +64,7 @@ class Restorer:
         player, line, passed_over = self._begun(life, head)
         left_at = self._play(player, life, line)
         marks = [msgspec.json.decode(note, type=StoredMark) for _, _, note in self._reader.marks(life.sandbox)]
-        player.live.marks.has(stored.mark for stored in sorted(marks, key=lambda stored: stored.serial))
+        player.live.marks.restore(stored.mark for stored in sorted(marks, key=lambda stored: stored.serial))
         return RestoredSandbox(player, left_at, passed_over)
 
     def _begun(self, life: Life, head: Head) -> tuple[Player, int, list[str]]:

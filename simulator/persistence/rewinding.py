@@ -107,8 +107,8 @@ class Rewinder:
         beginning = replace(before, spec=replace(before.spec, id=id_, drawn_for=before.spec.drawn_for or live.id))
         async with self._rebuilding:
             player = await self._rebuilt(live, life, moment, id_, beginning)
-        player.live.probed.clear()  # a snapshot has some of them
-        player.live.probed.extend(probe for probe in live.probed if probe.at <= moment.at)
+        player.live.probes.clear()  # a snapshot has some of them
+        player.live.probes.extend(probe for probe in live.probes if probe.at <= moment.at)
         marks = live.marks.up_to(moment.n, moment.at)
         return await self._added(player, moment, marks, sandboxes, live.id, lambda: refuse_lost(live, life))
 

@@ -164,7 +164,7 @@ def _request(peer: Peer, scope: Scope, body: bytes) -> bytes:
     responder = responder_of(scope)
     target = scope["raw_path"] + (b"?" + scope["query_string"] if scope["query_string"] else b"")
     if responder is not None:
-        target = responder.request.as_sent or responder.request.target
+        target = responder.request.raw_target or responder.request.target
     client = scope.get("client") or ("-",)
     mark = f"{peer.secret} {client[0] or '-'} {scope.get('scheme', 'http')}".encode()
     headers = [(name, value) for name, value in scope["headers"] if name not in _OF_HOP]

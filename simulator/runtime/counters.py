@@ -147,7 +147,7 @@ class Counters:
 
     def __init__(self, expected: Iterable[Expectation] = (), state: State | None = None) -> None:
         self.answers: dict[AnswerKey, int] = {}
-        self.served = ServerCounts()
+        self.server_counts = ServerCounts()
         self.calls: dict[int, int] = {}
         self.values: dict[int, ValueCounts] = {}
         self.notes: dict[int, str] = {}
@@ -231,7 +231,7 @@ class Counters:
             key = (*documented(exchange.method, exchange.path), *key[2:])
             count = answers.get(key, 0)
         answers[key] = count + 1
-        durations = self.served.answers.get(key) or self.served.begin(key)
+        durations = self.server_counts.answers.get(key) or self.server_counts.begin(key)
         durations[bisect_left(BOUNDS_US, exchange.duration_us)] += 1
         durations[-1] += exchange.duration_us
         if self.calls:

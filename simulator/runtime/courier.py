@@ -72,7 +72,7 @@ class Courier:
         self._note = note
         self.sent = AttemptLog()
         self.traces = Traces()
-        self.served = ServerCounts()
+        self.server_counts = ServerCounts()
         self.holds = Holds()
         self.follow(scenario)
 
@@ -127,7 +127,7 @@ class Courier:
         else:
             assert isinstance(job, Delivery)
             kind, sent.reseller = WEBHOOK, job.reseller
-        self.served.attempted(kind, result, duration_us)
+        self.server_counts.count_attempt(kind, result, duration_us)
         sent.url, sent.duration_us, sent.is_answered = job.url, duration_us, result.status is not None
         return msgspec.structs.replace(result, headers=()) if result.headers else result
 

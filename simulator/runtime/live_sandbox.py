@@ -45,7 +45,7 @@ class LiveSandbox:
 
     A life is the time between two resets or rewinds. It begins with `_begin_life` and ends with `reset`, `replace_with`
     (a rewind) or `close`. During a reset, `life_journal` is the journal of the old life, and `journal` the new one.
-    `probed` has the latest requests of probes, not yet numbered; `last_ending` is why the last life ended.
+    `probes` has the latest requests of probes, not yet numbered; `last_ending` is why the last life ended.
     """
 
     def __init__(
@@ -60,14 +60,14 @@ class LiveSandbox:
         self.id, self.spec = id_, spec
         self._wall, self._sender, self._budgets = wall, sender, budgets
         self.delays, self.last_used_s = Delays(), 0.0
-        self.served, self.evicted_before = ServerCounts(), 0
+        self.server_counts, self.evicted_before = ServerCounts(), 0
         self.on_ending: Callable[[LiveSandbox, Ending], None] = lambda live, ending: None
         self.keeper: Keeper[LiveSandbox] = NO_KEEPER
         self.is_touched, self.is_deleted, self.resets, self.rewinds = True, False, 0, 0
         self.last_ending: Ending = "reset"
         self.server_secrets, self.former_secrets = Secrets(), FormerSecrets()  # of all sandboxes of a server
         self._mask = Mask()
-        self.waiting, self.events = WaitingRoom(Turnstile()), EventLog(id_)
+        self.waiting_room, self.events = WaitingRoom(Turnstile()), EventLog(id_)
         self._begin_journal()
         self._begin_life(first)
 
@@ -91,14 +91,14 @@ class LiveSandbox:
         self.life_journal, self.life_tape = self.journal, self.tape
         self.beginning = Beginning(self.spec, state.started, self.clock.mode, self.clock.rate)
         self.courier = Courier(self.id, self.seed, scenario, self.inboxes, self._sender, self.tape.add)
-        self.probed: deque[Notification] = deque(maxlen=SENT_MAX)
+        self.probes: deque[Notification] = deque(maxlen=SENT_MAX)
         self.marks = Marks()
         self.run_on_clock(self.clock)
 
     def run_on_clock(self, clock: Clock) -> None:
         """Run on this clock from now on, with a new driver. Call `start` when the event loop runs."""
         self.clock, state = clock, self.core.state
-        self.counters.served = self.courier.served = self.served
+        self.counters.server_counts = self.courier.server_counts = self.server_counts
         self.evicted_before = self.journal.left_out
         self.sleep: Callable[[float], Awaitable[object]] = self.delays.sleep
         self.holds = self.courier.holds = Holds(self.events, clock)
@@ -261,7 +261,7 @@ class LiveSandbox:
         self.rewinds += 1
         self.retire_secrets(next_life=rebuilt.core.state.secrets)
         self.marks = marks
-        self.probed = deque((probe for probe in self.probed if probe.at <= now), maxlen=SENT_MAX)
+        self.probes = deque((probe for probe in self.probes if probe.at <= now), maxlen=SENT_MAX)
         dispose(self.core.state, self.life_tape)
         self._take_over(rebuilt)
         self.run_on_clock(clock)
@@ -322,7 +322,7 @@ class LiveSandbox:
         self, is_true: Callable[[], bool], timeout_s: float, notifier: Notifier, *others: Notifier
     ) -> bool:
         """Wait as `Notifier.wait_until` does, within the limit of waiting requests. Raises `Busy`."""
-        return await self.waiting.wait(lambda: notifier.wait_until(is_true, timeout_s, *others))
+        return await self.waiting_room.wait(lambda: notifier.wait_until(is_true, timeout_s, *others))
 
     @property
     def is_busy(self) -> bool:

@@ -54,8 +54,8 @@ class Marks:
         """Delete a mark. Raises `Unknown`."""
         del self._by_name[self.get(name).name]
 
-    def has(self, marks: Iterable[Mark]) -> None:
-        """Add marks from a storage."""
+    def restore(self, marks: Iterable[Mark]) -> None:
+        """Replace all marks by marks from a storage."""
         self._by_name = {one.name: one for one in marks}
 
     def up_to(self, n: int, at: datetime) -> "Marks":

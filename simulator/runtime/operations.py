@@ -55,13 +55,11 @@ class ServerCounts:
         durations = self.answers[kind] = no_durations()
         return durations
 
-    def attempted(self, kind: str, result: AttemptResult, duration_us: int) -> None:
+    def count_attempt(self, kind: str, result: AttemptResult, duration_us: int) -> None:
         """Count an attempt of a callback or webhook."""
-        answered = "accepted" if is_accepted(result) else "refused"
-        outcome = answered if result.kind is AttemptEnd.ANSWERED else str(result.kind)
-        durations = self.attempts[kind, outcome]
-        durations[bisect_left(BOUNDS_US, duration_us)] += 1
-        durations[-1] += duration_us
+        answer = "accepted" if is_accepted(result) else "refused"
+        outcome = answer if result.kind is AttemptEnd.ANSWERED else str(result.kind)
+        add_duration(self.attempts[kind, outcome], duration_us)
 
 
 TICK_S: Final = 0.25
@@ -118,17 +116,17 @@ STOPPING: Final = NotReady("stopping", "the server is being stopped")
 
 
 class Operations:
-    """The operational state. `not_ready` says why the server is not ready, None when it is. `answered` counts the
-    answers of the control API by status; `refused` counts requests that the server refused before routing, by code.
+    """The operational state. `not_ready` says why the server is not ready, None when it is. `answers` counts the
+    answers of the control API by status; `refusals` counts requests that the server refused before routing, by code.
     `store_trouble` says that its store does not answer. `certificate_ends_s` is the Unix time when the first of its
     certificates expires, None without TLS. `wall_steps` counts how often the machine's clock was set."""
 
-    def __init__(self, refused: Mapping[str, int]) -> None:
+    def __init__(self, refusals: Mapping[str, int]) -> None:
         self.not_ready: NotReady | None = STARTING
         self.store_trouble: NotReady | None = None
         self.store_figures: Callable[[], Mapping[str, float]] = dict  # of PostgreSQL, by metric
-        self.answered: dict[int, int] = {}
-        self.refused = refused
+        self.answers: dict[int, int] = {}
+        self.refusals = refusals
         self.lag = LoopLag()
         self.began_s = time.time()
         self.certificate_ends_s: float | None = None

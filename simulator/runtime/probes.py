@@ -88,7 +88,7 @@ async def send_probe(
     for one in requests:
         limit_s = live.courier.timeout_s(one.job, live.clock) if timeout_s is None else timeout_s
         result = await live.courier.carry(one.job.url, one.request, live.clock, limit_s)
-        live.probed.append(probe_seen(name, one.job, one.request, result, live.clock.now(), is_forged=not one.accept))
+        live.probes.append(probe_seen(name, one.job, one.request, result, live.clock.now(), is_forged=not one.accept))
         results.append(ProbeResult(one, result))
     return results
 

@@ -69,7 +69,7 @@ class Sandboxes:
         self.server_secrets = Secrets()  # the tokens of the control API, present and former
         self.quotas = NO_QUOTAS  # the bounds of each new sandbox that is given none of its own
         self.former_secrets = FormerSecrets()
-        self.served = ServerCounts()
+        self.server_counts = ServerCounts()
         self.events = EventHub()
         self._secrets = Secrets()
         self._sweeper: asyncio.TimerHandle | None = None
@@ -161,10 +161,10 @@ class Sandboxes:
 
     def _admit(self, sandbox: LiveSandbox, *, is_stored: bool = False) -> None:
         sandbox.on_ending = self._remember
-        sandbox.waiting = WaitingRoom(self._turnstile)
+        sandbox.waiting_room = WaitingRoom(self._turnstile)
         sandbox.server_secrets = self.server_secrets
         sandbox.former_secrets = self.former_secrets
-        sandbox.served = sandbox.counters.served = sandbox.courier.served = self.served
+        sandbox.server_counts = sandbox.counters.server_counts = sandbox.courier.server_counts = self.server_counts
         sandbox.keeper = self.keeper
         if not is_stored:
             self.keeper.begin(sandbox)
@@ -239,7 +239,7 @@ class Sandboxes:
         self.unique_users = {name: owner for name, owner in self.unique_users.items() if owner is not sandbox}
 
     def _remember(self, sandbox: LiveSandbox, ending: Ending) -> None:
-        self.served.evicted += sandbox.life_journal.left_out - sandbox.evicted_before
+        self.server_counts.evicted += sandbox.life_journal.left_out - sandbox.evicted_before
         if self._past is not None:
             self._past.add(sandbox.coverage())
         self.on_ended(sandbox, ending)

@@ -36,7 +36,7 @@ class TrafficLog(NamedTuple):
 
     exchanges: list[Exchange]
     sent: list[AttemptRecord]
-    probed: list[Notification]
+    probes: list[Notification]
     now: datetime
     skew: timedelta | None
     left_out: int
@@ -47,7 +47,7 @@ class TrafficLog(NamedTuple):
 
     def notifications(self) -> list[Notification]:
         """Return the attempts ordered by time and numbered from 1; probes come last at equal times."""
-        found = sorted([*map(_notification, self.sent), *self.probed], key=lambda one: one.at)
+        found = sorted([*map(_notification, self.sent), *self.probes], key=lambda one: one.at)
         return [msgspec.structs.replace(one, n=n) for n, one in enumerate(found, 1)]
 
 
@@ -55,7 +55,7 @@ def log_in_slices(live: LiveSandbox) -> Iterator[list[TrafficLog]]:
     """Yield the log in slices of bounded work; commands may be applied between slices. All slices but the last are
     empty. The last has the whole log, with the journal as of the first slice."""
     state, clock = live.core.state, live.scenario.clock
-    exchanges, probed, now = list(live.life_journal), list(live.probed), live.clock.now()
+    exchanges, probes, now = list(live.life_journal), list(live.probes), live.clock.now()
     left_out = live.life_journal.left_out + state.callbacks.left_out + state.deliveries.left_out
     sent: list[AttemptRecord] = []
     jobs: Iterator[tuple[Job, tuple[Attempt, ...]]] = chain(
@@ -71,7 +71,7 @@ def log_in_slices(live: LiveSandbox) -> Iterator[list[TrafficLog]]:
         ]
         yield []
     skew = None if clock.signature == "sandbox" else clock.skew
-    yield [TrafficLog(exchanges, sent, probed, now, skew, left_out)]
+    yield [TrafficLog(exchanges, sent, probes, now, skew, left_out)]
 
 
 def log_of(live: LiveSandbox) -> TrafficLog:

@@ -27,7 +27,7 @@ _LEASE_LOST: Final = (
     b'{"error":"lease_lost","message":"this server has lost its lease, and nothing was stored; send the request again",'
     b'"path":""}'
 )
-REFUSAL: Final = (
+LEASE_LOST_ANSWER: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\nconnection: close\r\n"
     b"content-length: %d\r\n\r\n%b" % (len(_LEASE_LOST), _LEASE_LOST)
 )
@@ -100,8 +100,8 @@ class ClientDeadline:
 
     def await_body(self, request: HttpRequest | None) -> None:
         """Wait for the next packet of a body. With `request`, the time for the whole body starts if it has not yet."""
-        if request is not None and not request.is_late:
-            request.is_late = True
+        if request is not None and not request.spans_packets:
+            request.spans_packets = True
             self._body_due = self._loop.time() + self._limits.body_total_s
         self.set_at(min(self._loop.time() + self._limits.body_timeout_s, self._body_due))
 
@@ -196,7 +196,7 @@ class GatedTransport:
     def _refuse(self) -> None:
         """Refuse instead of sending what is held; in the middle of an answer, close alone."""
         if self._held and self._held[0][0].startswith(_HEAD) and not self._transport.is_closing():
-            self._transport.write(REFUSAL)
+            self._transport.write(LEASE_LOST_ANSWER)
             self._transport.close()
         elif self._held:
             self._transport.abort()

@@ -33,12 +33,12 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
     version: str = "1.1"
     keep_alive: bool = True
     awaits_continue: bool = False
-    is_plain: bool = True  # the application may answer it at once when all has arrived
-    as_sent: bytes = b""  # its target as it came, where that is not plain
+    is_plain: bool = True  # `answer_now` may answer it once it is whole
+    raw_target: bytes = b""  # the target as sent, if it is not in origin form
     is_whole: bool = False
-    body: bytes | bytearray = b""  # what has arrived and was not taken yet
-    is_late: bool = False  # it did not end in the packet of its head
-    arrived: int = 0  # bytes of the body
+    body: bytes | bytearray = b""  # the bytes that `take` has not returned yet
+    spans_packets: bool = False  # the body did not end in the packet of the head
+    arrived: int = 0  # bytes of the body, including those that `take` returned
     has_left: bool = False  # the client closed the connection or its sending side before its answer
     on_left: Callable[[], object] | None = None
     _head_bytes: int = 0
@@ -63,7 +63,7 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
 
 
 def is_browser_at_root(method: str, path: str, headers: Mapping[bytes, bytes]) -> bool:
-    """Return whether a person opens the server's address, which the service knows nothing of: the console is shown."""
+    """Return whether a browser requests `/`: it gets the console. The service has no such path."""
     return path == "/" and method == "GET" and b"text/html" in headers.get(b"accept", b"").lower()
 
 
@@ -119,9 +119,9 @@ class RequestMemoryBudget:
         self.limits = limits
         self.used = self.unsent = 0
 
-    def charge(self, held: int, total: int) -> None:
-        """Let a connection that held `held` bytes hold `total` bytes. Raises HttpRefusal (503) if more do not fit."""
-        added = total - held
+    def charge(self, before: int, total: int) -> None:
+        """Charge a connection `total` bytes instead of `before`. Raises HttpRefusal (503) if more do not fit."""
+        added = total - before
         if added > 0 and total > SMALL_BODY_BYTES and self.used + added > self.limits.bodies_bytes:
             raise HttpRefusal("too_many_bodies", self.limits.bodies_bytes)
         self.used += added
@@ -147,7 +147,7 @@ REFUSALS: Final = {
 }
 """Status and text by code. `{}` stands for a part of the request or for the limit."""
 
-REFUSED: Final = dict.fromkeys(REFUSALS, 0)
+REFUSAL_COUNTS: Final = dict.fromkeys(REFUSALS, 0)
 """The number of refusals of each code that this process has sent."""
 
 
@@ -162,7 +162,7 @@ class HttpRefusal(Exception):
 
     def encode(self, default_lines: bytes) -> bytes:
         """Return the whole response, with the body `{"error": code, "message": text}`; it closes the connection."""
-        REFUSED[self.code] += 1
+        REFUSAL_COUNTS[self.code] += 1
         body = json.dumps({"error": self.code, "message": str(self)}).encode()
         lines = b"content-type: application/json\r\ncontent-length: %d\r\n" % len(body)
         lines += b"x-sim-request-id: server-%d\r\n" % next(_refusals)

@@ -1,9 +1,9 @@
 """A client connection, as uvicorn constructs it: it reads requests, answers them in order, and sets the deadlines.
 
-The way of a request: `data_received` gives its bytes to the `RequestReader`, which queues requests. At the end of the
-event loop's turn the `ResponseBatcher` calls `answer` for the oldest one. A plain and complete request is answered by
-the application's `answer_now` (`_answer_at_once`), any other by a `Responder` in a task (`_start`), after which
-`end_answer` continues. The `AnswerWriter` writes. A refusal is written after the earlier answers.
+`data_received` gives bytes to the `RequestReader`, which queues requests. At the end of the event loop's turn the
+`ResponseBatcher` calls `answer` for the oldest request. If it is plain and complete, the application's `answer_now`
+answers it (`_answer_at_once`), else a `Responder` in a task (`_begin_task`), after which `end_answer` continues.
+The `AnswerWriter` writes. A refusal is written after the earlier answers.
 """
 
 import asyncio
@@ -86,7 +86,7 @@ class HttpProtocol(asyncio.Protocol):
     # Reading
 
     def data_received(self, data: bytes) -> None:
-        """Parse a packet, or with b"" the rest of the last packet. Its requests are answered at the end of the turn."""
+        """Parse a packet, or with b"" the unparsed end of one. Its requests are answered at the end of the turn."""
         reader, running = self.reader, self._running
         if reader.state >= DRAINING:
             return
@@ -94,8 +94,8 @@ class HttpProtocol(asyncio.Protocol):
         if request is not None and data and request.body:
             request.is_plain = False  # only ASGI reads a body that comes in several packets
         try:
-            is_whole = data and len(data) <= SLICE_BYTES and not reader.rest
-            has_late_head = reader.feed(data) if is_whole else reader.feed_sliced(data)
+            fits_slice = data and len(data) <= SLICE_BYTES and not reader.unparsed
+            has_late_head = reader.feed(data) if fits_slice else reader.feed_sliced(data)
         except HttpRefusal as refusal:
             self._refuse(self._foreign.explained(data, reader.url, refusal, is_within_tls=self.scheme == "https"))
             return
@@ -106,7 +106,7 @@ class HttpProtocol(asyncio.Protocol):
             self._batcher.add(self)
         elif reader.requests and reader.request is None:
             self._transport.pause_reading()
-        if reader.rest or len(reader.requests) >= QUEUED_MAX:
+        if reader.unparsed or len(reader.requests) >= QUEUED_MAX:
             self._is_queue_full = True
             self._transport.pause_reading()
         must_charge = self._charged or len(data) > SMALL_BODY_BYTES or reader.state is not IDLE or running is not None
@@ -124,9 +124,9 @@ class HttpProtocol(asyncio.Protocol):
         request that is being read, or else the newest waiting requests."""
         fits = True
         while True:
-            held = self.reader.held + (self._running.request.weight if self._running is not None else 0)
+            total = self.reader.held_bytes + (self._running.request.weight if self._running is not None else 0)
             try:
-                self._budget.charge(self._charged, held)
+                self._budget.charge(self._charged, total)
             except HttpRefusal as refusal:
                 if self.reader.state < DRAINING:
                     self._refuse(refusal)
@@ -137,7 +137,7 @@ class HttpProtocol(asyncio.Protocol):
                 self._refusal = self._refusal or refusal.encode(self.default_lines())
                 fits = False
             else:
-                self._charged = held
+                self._charged = total
                 return fits
 
     def resume_reading(self) -> None:
@@ -227,7 +227,7 @@ class HttpProtocol(asyncio.Protocol):
             if request.is_whole and request.is_plain:
                 self._answer_at_once(request)
             elif request.is_whole or reader.state is not CLOSED:
-                self._start(request, None)
+                self._begin_task(request, None)
             if reader.requests and self._running is None and not self.writer.is_stalled:
                 self._batcher.add(self)
                 return
@@ -238,8 +238,8 @@ class HttpProtocol(asyncio.Protocol):
                 self._running.end_without_client()
             self._drop_requests()
         elif self._is_queue_full and not reader.requests and reader.state < DRAINING:
-            self._is_queue_full = False  # the request in progress may wait for the rest
-            if reader.rest:
+            self._is_queue_full = False  # a request in progress may wait for unparsed bytes
+            if reader.unparsed:
                 self.data_received(b"")
             self.resume_reading()
         if self._running is None and not reader.requests:
@@ -262,9 +262,9 @@ class HttpProtocol(asyncio.Protocol):
                     return
             except Exception as error:  # logged and answered 500, as for any application
                 ready = error
-        self._start(request, ready)
+        self._begin_task(request, ready)
 
-    def _start(self, request: HttpRequest, ready: ReadyAnswer | Awaitable[ReadyAnswer] | Exception | None) -> None:
+    def _begin_task(self, request: HttpRequest, ready: ReadyAnswer | Awaitable[ReadyAnswer] | Exception | None) -> None:
         """Answer a request in a task: by the application, or by `ready`, the result of its `answer_now`."""
         responder = self._running = Responder(self, request)
         task = self._loop.create_task(responder.run(self._app, ready))
@@ -310,7 +310,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def _drop_requests(self) -> None:
         self.reader.requests.clear()
-        self.reader.rest = memoryview(b"")
+        self.reader.unparsed = memoryview(b"")
         self._charge()
 
     def linger(self) -> None:
@@ -343,7 +343,7 @@ class HttpProtocol(asyncio.Protocol):
     def _close_after_answers(self, *, is_stopping: bool) -> bool:
         """Close after the last answer: the refusal, or the answer to the newest request. Return whether any answer is
         still to be sent. A stopping server still reads the body that has begun."""
-        self.reader.rest = memoryview(b"")
+        self.reader.unparsed = memoryview(b"")
         self.answer(self._loop.time())
         self.writer.flush()
         self.may_have_left.set()

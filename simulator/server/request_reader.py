@@ -31,7 +31,7 @@ SLICE_BYTES: Final = 8192  # a packet may have ten thousand requests: it is pars
 
 _REQUEST_BYTES: Final = 1024  # of a request's objects, roughly
 _FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
-_NOTED: Final = frozenset({b"connection", b"expect", b"transfer-encoding"})
+_OPTIONS: Final = frozenset({b"connection", b"expect", b"transfer-encoding"})
 # A target that is in origin form as it stands, and is not changed by being divided into path and query.
 _is_plain_path = re.compile(rb"/[^%#\x80-\xff]*(?<!\?)").fullmatch
 
@@ -61,16 +61,16 @@ class LastRequestRead(Exception):
 
 class RequestReader:
     """The reading side of a connection, and the callbacks of httptools. `requests` are the unanswered requests with a
-    valid head, oldest first. `request` is the request whose body is being read; None when its body is dropped. `rest`
-    is the part of a packet that is parsed later, since `requests` was full."""
+    valid head, oldest first. `request` is the request whose body is being read; None when its body is dropped.
+    `unparsed` is the end of a packet that is parsed later, since `requests` was full."""
 
-    __slots__ = ("_limits", "_parser", "_since_progress", "headers", "request", "requests", "rest", "state", "url")
+    __slots__ = ("_limits", "_parser", "_since_progress", "headers", "request", "requests", "state", "unparsed", "url")
 
     def __init__(self, limits: HttpLimits) -> None:
         self.state = OPENED
         self.requests: deque[HttpRequest] = deque()
         self.request: HttpRequest | None = None
-        self.rest = memoryview(b"")
+        self.unparsed = memoryview(b"")
         self.url = b""
         self.headers: list[tuple[bytes, bytes]] = []
         self._limits = limits
@@ -78,8 +78,8 @@ class RequestReader:
         self._since_progress = 0  # bytes since the end of a head, a piece of body or a message
 
     def feed(self, data: bytes | memoryview) -> bool:
-        """Parse a packet of at most `SLICE_BYTES`, when there is no `rest`. Return whether it ends within a head that
-        it began.
+        """Parse a packet of at most `SLICE_BYTES`, when nothing is `unparsed`. Return whether it begins a head without
+        its end.
 
         Raises HttpRefusal for bytes that are not HTTP, and for a request above the limits.
         """
@@ -111,12 +111,12 @@ class RequestReader:
         return state is HEAD
 
     def feed_sliced(self, data: bytes) -> bool:
-        """Parse a packet of any length as `feed` does, until the queue is full; the remaining bytes become the `rest`.
-        Without `data`, continue with the rest."""
-        self.rest = memoryview(bytes(self.rest) + data) if data else self.rest
+        """Parse a packet of any length as `feed` does, until the queue is full; the remaining bytes are `unparsed`.
+        Without `data`, continue with these."""
+        self.unparsed = memoryview(bytes(self.unparsed) + data) if data else self.unparsed
         has_begun_head = False
-        while self.rest and self.state < DRAINING and len(self.requests) < QUEUED_MAX:
-            piece, self.rest = self.rest[:SLICE_BYTES], self.rest[SLICE_BYTES:]
+        while self.unparsed and self.state < DRAINING and len(self.requests) < QUEUED_MAX:
+            piece, self.unparsed = self.unparsed[:SLICE_BYTES], self.unparsed[SLICE_BYTES:]
             has_begun_head = self.feed(piece) or (has_begun_head and self.state is LATE_HEAD)
         return has_begun_head
 
@@ -133,7 +133,7 @@ class RequestReader:
         """Stop reading, and set `is_to_head` of the refusal. Return the request that was being read, unless its body
         was dropped."""
         request, self.request = self.request, None
-        self.rest, self.headers = memoryview(b""), []
+        self.unparsed, self.headers = memoryview(b""), []
         if request is not None:
             refusal.is_to_head = request.method == "HEAD"
         elif self.url or isinstance(refusal.__cause__, httptools.HttpParserInvalidURLError):
@@ -143,9 +143,9 @@ class RequestReader:
         return request
 
     @property
-    def held(self) -> int:
-        """Return the bytes in memory: the unparsed rest, an incomplete request, and waiting requests."""
-        unread = len(self.rest.obj) if self.rest else 0  # type: ignore[arg-type]  # a view of bytes keeps all of them
+    def held_bytes(self) -> int:
+        """Return the bytes in memory: unparsed bytes, an incomplete request, and waiting requests."""
+        unread = len(self.unparsed.obj) if self.unparsed else 0  # type: ignore[arg-type]  # a view of bytes keeps all of them
         unfinished = self._since_progress if IDLE < self.state < DRAINING else 0
         return unread + unfinished + sum(request.weight + _REQUEST_BYTES for request in self.requests)
 
@@ -182,13 +182,13 @@ class RequestReader:
                 request.method == "CONNECT"  # the parser stops after it, as after an offer to upgrade
                 or len(names) < len(headers)  # some header was sent twice, perhaps Host
                 or b"host" not in names
-                or not _NOTED.isdisjoint(names)
+                or not _OPTIONS.isdisjoint(names)
                 or not parser.should_keep_alive()
             ):
-                self._take_notes(request)
+                self._read_options(request)
             if not _is_plain_path(url):
                 request.is_plain = False
-                request.as_sent = url
+                request.raw_target = url
                 request.target = origin_form(url)
                 if not url.startswith(b"/"):  # the host of an absolute URL overrides the header (RFC 9112 3.2.2)
                     authority = re.split(rb"[/?#]", url.partition(b"://")[2], maxsplit=1)[0]
@@ -200,8 +200,8 @@ class RequestReader:
         self.state = BODY
         self._since_progress = 0
 
-    def _take_notes(self, request: HttpRequest) -> None:
-        """Handle a head with no Host or several, with Expect, a transfer coding, or the wish to close."""
+    def _read_options(self, request: HttpRequest) -> None:
+        """Check and apply Host, Expect, Transfer-Encoding and Connection of a head that has an unusual one of them."""
         version = request.version = self._parser.get_http_version()
         check_head(version, self.headers)
         request.keep_alive = version == "1.1" and self._parser.should_keep_alive()

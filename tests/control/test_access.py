@@ -341,7 +341,7 @@ def test_a_waiting_client_gets_no_answer_after_its_token_is_revoked(server: Clie
             polls.append(asyncio.create_task(server.asend("GET", "/_sim/sandboxes/mine/requests", query, b"", asked)))
         for _ in range(3):
             await asyncio.sleep(0)
-        assert live.waiting._count == len(polls)
+        assert live.waiting_room._count == len(polls)
         server.app.use_tokens(CONTROL_TOKEN, parsed_tokens(changed.encode()))
         await server.acall("GET", "/v2/catalog", sandbox="mine")
         return list(await asyncio.wait_for(asyncio.gather(*polls), 10))

@@ -89,7 +89,7 @@ def test_probes_are_noted_up_to_a_bound_and_forgotten_by_a_reset() -> None:
         found = judged(client, "forgeries-refused")
         assert found["findings"] == ["the forgery callback-wrong-amount was answered 200"]
         assert found["log"] == "notifications"
-        assert client.live.probed.maxlen == SENT_MAX
+        assert client.live.probes.maxlen == SENT_MAX
         client.sim("POST", "/sandboxes/default/reset")
         assert judged(client, "forgeries-refused")["state"] == "not_exercised"
 

@@ -196,7 +196,7 @@ def test_a_fork_has_the_probes_of_its_original_up_to_its_moment() -> None:
             client.advance(10)
             at = client.live.clock.now()
             found = Notification(n=0, at=at, kind="callback", method="POST", url="http://receiver.test/")
-            client.live.probed.append(found)
+            client.live.probes.append(found)
             assert client.sim("POST", f"{DEFAULT}/marks", {"name": job}).status == 201
-        assert [one.at for one in forked(client, "default", "a").probed] == [one.at for one in client.live.probed]
-        assert len(forked(client, "default", "b", mark="early").probed) == 1
+        assert [one.at for one in forked(client, "default", "a").probes] == [one.at for one in client.live.probes]
+        assert len(forked(client, "default", "b", mark="early").probes) == 1

@@ -11,7 +11,7 @@ from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, 
 from simulator.persistence.errors import LeaseLost, StoreError, WriteFailed
 from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.store import Store
-from simulator.server.answer_writer import REFUSAL, GatedTransport
+from simulator.server.answer_writer import LEASE_LOST_ANSWER, GatedTransport
 from tests.support.late_stores import LateStore
 from tests.support.stores import append
 
@@ -145,8 +145,8 @@ def test_answers_that_a_lost_lease_leaves_unstored_are_refused_until_the_gate_be
     middle = GatedTransport(cast(asyncio.Transport, begun), gate.is_open)
     middle.write(b"a later piece of a long answer")
     store.requested[0](LeaseLost("the lease has ended"))
-    assert written.did == [REFUSAL, "closed"]
-    assert b'"error":"lease_lost"' in REFUSAL
+    assert written.did == [LEASE_LOST_ANSWER, "closed"]
+    assert b'"error":"lease_lost"' in LEASE_LOST_ANSWER
     assert begun.did == ["aborted"]
     assert len(failures) == 1
     gate.begin_again()

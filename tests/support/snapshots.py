@@ -43,7 +43,7 @@ def insides(live: LiveSandbox) -> Any:
     state = live.core.state
     left_out = (*INDEXES, *ORDERLESS, *OF_SERVERS, *COPIES, "notifier", "home", "scenario")
     received = [(one.name, one.left_out, one.replied, one.program, list(one.received)) for one in live.inboxes]
-    around = [live.journal, received, list(live.probed)]
+    around = [live.journal, received, list(live.probes)]
     counters = live.counters.answers, live.counters.calls, live.counters.first, live.counters.notes
     values = {place: one.kept() for place, one in live.counters.values.items()}
     logs = list(live.events.entries()), live.events.count, list(live.courier.sent), live.courier.sent.begun

@@ -145,7 +145,7 @@ def _rest(live: LiveSandbox, payments: PaymentWriter, jobs: JobWriter) -> Rest:
         clock=(live.clock.mode, live.clock.rate, live.clock.latest),
         tape=(live.tape.bytes, live.tape.left_out, live.tape.left_bytes),
         begun=live.courier.sent.begun,
-        probed=list(live.probed),
+        probed=list(live.probes),
     )
 
 

@@ -200,7 +200,7 @@ class _Restore:
         live.events.restore(events, rest.events)
         live.courier.traces.restore(log_rows(parts, "traces", Traced))
         live.courier.sent.restore(log_rows(parts, "sent", tuple[str, int, OutgoingRequest]), rest.begun)
-        live.probed.extend(rest.probed)
+        live.probes.extend(rest.probed)
 
     def _event(self, row: Typed, emails: Mapping[int, EmailNotification]) -> Item:
         item: Any = untyped(row, EVENTS)

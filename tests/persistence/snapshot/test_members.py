@@ -21,16 +21,16 @@ WAITERS = "who waits or watches is not there any more"
 # By class: what is in a snapshot, and why the others are not.
 TABLE: dict[str, tuple[str, dict[str, str]]] = {
     "LiveSandbox": (
-        "spec tape journal events clock core inboxes counters courier probed",
+        "spec tape journal events clock core inboxes counters courier probes",
         {
             "id": BEGINNING, "seed": BEGINNING, "beginning": BEGINNING, "scenario": "the same as in `spec`",
             "_wall": AROUND, "_sender": AROUND, "_budgets": AROUND, "sleep": AROUND, "on_ending": AROUND,
-            "served": AROUND, "evicted_before": AROUND,
+            "server_counts": AROUND, "evicted_before": AROUND,
             "keeper": AROUND, "is_touched": AROUND, "last_used_s": AROUND, "resets": AROUND, "rewinds": AROUND,
             "server_secrets": AROUND, "last_ending": AROUND, "delays": WAITERS,
             "holds": WAITERS, "unanswered": WAITERS,
             "former_secrets": "of other lives in any sandbox: the server has them",
-            "waiting": WAITERS, "driver": "it has what runs; there is no snapshot during an advance",
+            "waiting_room": WAITERS, "driver": "it has what runs; there is no snapshot during an advance",
             "is_closed": "such a sandbox has no snapshot", "is_deleted": "such a sandbox has no snapshot",
             "new_events": "empty between two inputs",
             "own_secrets": DERIVED, "_mask": DERIVED, "marks": "places on the tape, which the caller has",
@@ -87,7 +87,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
     "Counters": (
         "answers calls values notes first _budget",
         {
-            "served": AROUND, "expected": SCENARIO, "_state": "the state", "needs_bodies": SCENARIO,
+            "server_counts": AROUND, "expected": SCENARIO, "_state": "the state", "needs_bodies": SCENARIO,
             "_tests": SCENARIO,
         },
     ),
@@ -103,7 +103,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         {
             "_owner": BEGINNING, "_seed": BEGINNING, "holds": WAITERS,
             "_inboxes": "the sandbox's", "_sender": AROUND, "_note": "the tape's",
-            "served": AROUND,
+            "server_counts": AROUND,
             "_limits": SCENARIO, "_webhooks": SCENARIO, "_skew": SCENARIO,
             "_source_addresses": SCENARIO, "_verifies": SCENARIO,
         },
