@@ -174,7 +174,7 @@ def mark_command() -> None:
 def add(control: Control, name: str, json: bool) -> None:
     """Create a mark of the present. NAME has 1 to 64 letters, digits, blanks, '.', '_' and '-'."""
     mark = control.ask("POST", "/marks", {"name": name})
-    show(mark, f"{mark['name']}: behind entry {mark['n']}, at {clock_time(mark['at'])}", json=json)
+    show(mark, f"{mark['name']}: after entry {mark['n']}, at {clock_time(mark['at'])}", json=json)
 
 
 @mark_command.word("list", "", "--json | jq -r '.marks[].name'")

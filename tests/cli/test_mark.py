@@ -30,7 +30,7 @@ def test_marks_are_made_listed_and_forgotten(asking: Asking) -> None:
 
 def test_people_read_lines_and_a_table(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simulator.cli.output.is_terminal", lambda: True)
-    assert asking.verb("mark", "add", "here").stdout.startswith("here: behind entry ")
+    assert asking.verb("mark", "add", "here").stdout.startswith("here: after entry ")
     head, row = asking.verb("mark", "list").stdout.splitlines()
     assert head.split() == ["mark", "entries", "time"]
     assert row.split()[0] == "here"

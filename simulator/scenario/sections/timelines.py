@@ -280,7 +280,7 @@ def told(thens: Iterable[PaymentThen]) -> frozenset[Status]:
 def _unreachable(name: str) -> str:
     if TOLD[name] is Status.REFUNDED:
         return "the timeline has no Succesful, and only a success is voided"
-    return f"the timeline never tells {name}: no step after the first has it"
+    return f"no step of the timeline after the first has the status {name}"
 
 
 ACCEPTED = "Success"
