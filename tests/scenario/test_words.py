@@ -104,6 +104,10 @@ TOLD = {
         f"{D}faults: [{{ then: {{ status: [500, 502] }} }}]\n",
         ["2:28: type must be a whole number, not a list"],
     ),
+    "no lifetime of a token": (
+        f"{D}limits: {{ token_lifetime: null }}\n",
+        ["2:27: type must be a duration such as 250ms * not null"],
+    ),
     "an HTTP status among the statuses of a payment": (
         f"{D}payments: [{{ then: [{{ status: 500 }}] }}]\n",
         ["2:31: unknown_value * an HTTP status is answered by a rule of 'faults'"],
