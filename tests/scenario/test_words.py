@@ -104,9 +104,13 @@ TOLD = {
         f"{D}faults: [{{ then: {{ status: [500, 502] }} }}]\n",
         ["2:28: type must be a whole number, not a list"],
     ),
-    "no lifetime of a token": (
-        f"{D}limits: {{ token_lifetime: null }}\n",
-        ["2:27: type must be a duration such as 250ms * not null"],
+    "null for limits that are always there, and for unknown ones": (
+        f"{D}limits: {{ token_lifetime: null, callback_retry_after: null, retries: null }}\n",
+        [
+            "2:27: type must be a duration such as 250ms * not null",
+            "2:55: type must be a duration such as 250ms * not null",
+            "2:61: unknown_key there is no key 'retries' here * 'callback_retries'?)",
+        ],
     ),
     "an HTTP status among the statuses of a payment": (
         f"{D}payments: [{{ then: [{{ status: 500 }}] }}]\n",

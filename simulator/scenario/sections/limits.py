@@ -57,14 +57,16 @@ def limits(section: ValueReader) -> Limits:
     found: dict[str, Any] = {}
     for name, entry in section.entries():
         default = getattr(usual, name, None)
-        if entry.is_null:  # the schema reports it where it is not allowed
+        if not entry.is_valid:
+            continue
+        if entry.is_null:  # the schema allows it for these alone
             found[name] = ANY_TIME if name == "timestamp_tolerance" else None
         elif isinstance(default, timedelta):
             found[name] = entry.duration(default)
         elif isinstance(default, int):
             found[name] = entry.integer(default)
     for name in ("token_lifetime", "refresh_token_lifetime"):
-        if (lifetime := found.get(name)) is not None and lifetime < timedelta(seconds=1):
+        if name in found and found[name] < timedelta(seconds=1):
             section[name].problem("bad_duration", "a token lives at least 1 second")
     retries = section["callback_retries"].integer(usual.callback_retry.retries)
     after = section["callback_retry_after"].duration(usual.callback_retry.after)
