@@ -84,6 +84,8 @@ def read_parts(raw: bytes) -> RequestParts:
     if "key" in wanted:
         headers = [pair for pair in headers if pair[0] != names.API_KEY] + [(names.API_KEY, as_bytes(wanted["key"]))]
     secret = _decoded(wanted, "secret") if "secret" in wanted else None
+    if secret == b"":
+        raise InvalidInput("secret is empty; without it the sandbox's own secret is used", "secret")
     canonical = as_bytes(wanted["canonical"]) if "canonical" in wanted else None
     return given._replace(headers=headers, secret=secret, canonical=canonical)
 

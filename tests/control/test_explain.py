@@ -329,3 +329,9 @@ def test_a_chosen_key_overrides_the_key_of_the_request(client: Client) -> None:
     unknown = explain(client, given | {"key": "nobody's"})
     assert (unknown["verdict"], unknown["key"]["known"]) == ("invalid_api_key", False)
     assert refusal(client.sim("POST", EXPLAIN, given | {"key": ""})) == (400, "bad_request", "key")
+
+
+@pytest.mark.parametrize("secret", ["", " "])
+def test_an_empty_secret_is_refused(client: Client, secret: str) -> None:
+    given = request(client) | {"secret": secret}
+    assert refusal(client.sim("POST", EXPLAIN, given)) == (400, "bad_request", "secret")
