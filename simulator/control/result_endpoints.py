@@ -87,7 +87,7 @@ async def show_figures(request: Request, live: LiveSandbox) -> Response:
         "requests": _request_counts(live, code),
     }
     shown = resellers[:WALLETS_MAX]
-    curves = {one.code: await in_background(balance_curve, one.wallet.entries[:]) for one in shown}
+    curves = {one.code: await in_background(balance_curve, one.wallet.entries) for one in shown}
     wallets = await lines(shown, lambda one: _wallet_row(one, curves[one.code]))
     return reply(answer | {"wallets": wallets, "wallets_left_out": len(resellers) - len(shown)})
 

@@ -153,7 +153,7 @@ def dispose(state: State, tape: Tape) -> None:
     tape.leave()
     records: list[object] = [*tape.entries.objects, *state.nonces, *state.callbacks, *state.transactions.by_number]
     for reseller in state.resellers.values():
-        records += reseller.wallet.entries
+        records += reseller.wallet.entries.records
     asyncio.get_running_loop().call_later(FREED_AFTER_S, _free_slice, records)
 
 

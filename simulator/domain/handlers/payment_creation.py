@@ -50,7 +50,7 @@ from simulator.domain.model.transactions import (
     Step,
     Transaction,
 )
-from simulator.domain.model.wallet import TRANSACTION
+from simulator.domain.model.wallet import TRANSACTION, debit_remarks
 from simulator.domain.queries import not_on_sale
 from simulator.domain.state import State, payment_with
 
@@ -235,9 +235,8 @@ def _create(
         refusal = msgspec.structs.replace(refusal, remarks=said)
         return _refuse(state, refusal, reseller, product.name, rule.label, note)
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
-    account, remarks = _shared_texts(command.account, product.name)
     wallet = reseller.wallet
-    entry = wallet.post(TRANSACTION, shared_amount(str(-cost)), now, remarks, trxid)
+    entry = wallet.post(TRANSACTION, -cost, now, debit_remarks(product.name, command.account), trxid)
     if entry.balance < wallet.threshold <= entry.balance + cost:
         webhook_jobs.alert(state, reseller, now)
     state.publish(LedgerPosting(reseller.code, entry))
@@ -245,7 +244,7 @@ def _create(
         trxid=trxid,
         refid=command.refid,
         kind=_kind(state, reseller, product, rule),
-        account=account,
+        account=_shared_account(command.account),
         amount=amount,
         cost=cost,
         remarks=command.remarks,
@@ -261,6 +260,7 @@ def _create(
     if product.bill is not None:
         transaction.bill = bill_of(product, transaction)
     begin(state, transaction, now)
+    wallet.replace_debit(transaction)
     reseller.history.add(transaction)
     return PaymentAnswer(
         transaction=transaction,
@@ -291,10 +291,7 @@ def _kind(state: State, reseller: Reseller, product: Product, rule: Rule[Payment
     return kind
 
 
-@lru_cache(maxsize=4096)
-def _shared_texts(account: str, product_name: str) -> tuple[str, str]:
-    """Return the account and the remarks of a ledger entry, shared by repeated payments to save memory."""
-    return account, f"{product_name} {account}"
+_shared_account = lru_cache(maxsize=4096)(str)  # one object for repeated payments, to save memory
 
 
 def _steps(state: State, product: Product, rule: Rule[PaymentThen] | None) -> tuple[Step, ...]:

@@ -115,6 +115,7 @@ def restore_payments(
             bill=row.bill,
         )
         state.transactions.add(transaction)
+        reseller.wallet.replace_debit(transaction)
         reseller.refids[transaction.refid] = transaction
         reseller.history.add(transaction)
 

@@ -9,6 +9,7 @@ import pytest
 
 from simulator.domain.model.catalog import Catalog, Category, Discount, Fulfillment, Group, Money, Overlay, Source
 from simulator.domain.model.details import DetailKind, detail
+from simulator.domain.model.domain_events import DomainEvent, LedgerPosting
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import PaymentThen, Reason, Refusal, Status, Step
 from simulator.domain.model.wallet import EntryType
@@ -128,6 +129,22 @@ def test_a_failed_payment_returns_its_cost_to_the_wallet() -> None:
         EntryType.REFUND,
     ]
     assert not box.violations()
+
+
+@pytest.mark.parametrize("status", [Status.FAILED, Status.SUCCESSFUL])
+@pytest.mark.parametrize("first", [(), (ACCEPTED,)], ids=["at once", "later"])
+def test_the_ledger_has_the_entries_as_they_were_posted(first: tuple[Step, ...], status: Status) -> None:
+    box = sandbox(rule(*first, after(5, status) if first else Step(status)))
+    events: list[DomainEvent] = []
+    box.watch(events.append)
+    pay(box, order("ref-1", amount="12.5"))
+    pay(box, order("ref-2", account="999999"))
+    fire_due(box, seconds(5))
+    posted = [event.entry for event in events if isinstance(event, LedgerPosting)]
+    entries = box.state.resellers["R1"].wallet.entries
+    assert len(posted) == (4 if status is Status.FAILED else 2)
+    assert list(entries) == entries[:] == posted
+    assert list(map(repr, entries)) == list(map(repr, posted)), "amounts have the same digits"
 
 
 def test_a_failed_payment_may_keep_reporting_its_cost() -> None:

@@ -38,7 +38,7 @@ def lose_money(box: Sandbox, _: Transaction) -> None:
 
 def change_an_entry(box: Sandbox, _: Transaction) -> None:
     wallet = box.state.resellers["R1"].wallet
-    wallet.entries[0] = msgspec.structs.replace(wallet.entries[0], amount=Decimal(-1))
+    wallet.entries.records[0] = msgspec.structs.replace(wallet.entries[0], amount=Decimal(-1))
 
 
 def debit_twice(box: Sandbox, transaction: Transaction) -> None:
