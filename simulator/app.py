@@ -12,12 +12,12 @@ from starlette.routing import Route
 
 from simulator.api import refusals
 from simulator.api.call import ApiRequest, EncodedReply
-from simulator.api.clients import ROOT_KEY, ClientResolver, ProxyPrefix
+from simulator.api.clients import ClientResolver
 from simulator.api.pipeline import Pipeline
 from simulator.api.request_replayer import RequestReplayer
 from simulator.api.routes import RESELLER_ROUTES, judge_unsigned
 from simulator.api.token_credentials import names_owner, owner_at_root
-from simulator.asgi import AsgiEndpoint, api_request, create_mount, send_answer, strip_mount
+from simulator.asgi import ROOT_KEY, AsgiEndpoint, ProxyPrefix, api_request, create_mount, send_answer, strip_mount
 from simulator.domain.model.scenario import Scenario
 from simulator.http_client.addresses import AddressPolicy
 from simulator.http_client.sender import HttpSender

@@ -2,15 +2,33 @@
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 from starlette.routing import Mount
 
 from simulator.api.call import ApiRequest, EncodedReply
-from simulator.api.clients import ROOT_KEY, ProxyPrefix
 from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.server.responder import responder_of
 from simulator.wire.traffic import as_sent
+
+ROOT_KEY: Final = "reseller_sim.root"
+
+
+class ProxyPrefix:
+    """The prefix `root` that a proxy in front of a server adds to our paths. A proxy may keep the prefix or remove
+    it."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+
+    def below(self, path: str) -> str:
+        """Return a path without the prefix."""
+        below = path.removeprefix(self.root)
+        return below if below.startswith("/") else path
+
+    def below_sent(self, target: bytes) -> bytes:
+        """Return a target, as sent, without the prefix."""
+        return self.below(target.decode("latin-1")).encode("latin-1")
 
 
 class AsgiEndpoint:

@@ -10,14 +10,7 @@ from simulator.api.refusals import UNKNOWN_PRODUCT, refuse_input, refuse_paramet
 from simulator.contract.query import whole
 from simulator.contract.schemas import schema
 from simulator.contract.surplus import suggestion
-from simulator.domain.commands import (
-    EnableWebhook,
-    RemoveWebhook,
-    RotateWebhookSecret,
-    SetCallback,
-    SetThreshold,
-    SetWebhook,
-)
+from simulator.domain import commands
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.history import HistoryQuery, figures_of
 from simulator.domain.model.inbox_programs import INBOX_SCHEME
@@ -45,7 +38,7 @@ def set_threshold(call: ApiCall) -> Reply:
     amount = parse_amount(call.fields["amount"])
     try:
         if amount is not None:
-            reseller = call.sandbox.apply(SetThreshold(call.owner.code, amount), call.now)
+            reseller = call.sandbox.apply(commands.SetThreshold(call.owner.code, amount), call.now)
             return Reply(200, account.threshold(reseller.email, reseller.wallet.threshold, call.now))
     except Unacceptable:
         pass
@@ -64,7 +57,7 @@ def set_url(call: ApiCall) -> Reply:
     if reason := reason_to_refuse(url):
         note(call, reason)
         return refuse_parameters({"url": [reason]})
-    config = call.sandbox.apply(SetCallback(call.owner.code, url, method), call.now)
+    config = call.sandbox.apply(commands.SetCallback(call.owner.code, url, method), call.now)
     return Reply(200, account.configuration(config, call.now))
 
 
@@ -79,7 +72,7 @@ def put_webhook(call: ApiCall) -> Reply:
     if reason := reason_to_refuse(url) or _reason_in_production(call, url):
         note(call, reason)
         return refuse_parameters({"url": [reason]})
-    if call.sandbox.apply(SetWebhook(call.owner.code, url), call.now):
+    if call.sandbox.apply(commands.SetWebhook(call.owner.code, url), call.now):
         return _with_secret(call)
     return Reply(200, webhook_bodies.url_alone(call.owner.webhook))
 
@@ -87,21 +80,21 @@ def put_webhook(call: ApiCall) -> Reply:
 def enable_webhook(call: ApiCall) -> Reply:
     """Return 200 with the values set; 404 without a webhook."""
     wanted = call.fields["enabled"]
-    if not call.sandbox.apply(EnableWebhook(call.owner.code, wanted), call.now):
+    if not call.sandbox.apply(commands.EnableWebhook(call.owner.code, wanted), call.now):
         return _no_webhook(call)
     return Reply(200, {"enabled": wanted})
 
 
 def rotate_secret(call: ApiCall) -> Reply:
     """Return 200 with the new secret; 404 without a webhook."""
-    if not call.sandbox.apply(RotateWebhookSecret(call.owner.code), call.now):
+    if not call.sandbox.apply(commands.RotateWebhookSecret(call.owner.code), call.now):
         return _no_webhook(call)
     return _with_secret(call)
 
 
 def remove_webhook(call: ApiCall) -> Reply:
     """Return 204, with or without a webhook."""
-    call.sandbox.apply(RemoveWebhook(call.owner.code), call.now)
+    call.sandbox.apply(commands.RemoveWebhook(call.owner.code), call.now)
     return Reply(204, b"")
 
 
@@ -188,7 +181,7 @@ def transactions(call: ApiCall) -> Reply:
     _note_empty(call, days, total, offset, "transactions")
     if not total:
         found, every = history.find(HistoryQuery(*days), 0, PAGE_MAX)
-        if not _note_account(call, wanted.account, [one.account for one in found]):
+        if not _note_account(call, wanted.account, {transaction.account for transaction in found}):
             note_filters(call, ("status", "product", "account"), sum(every.counts.values()), "transaction")
     if state.assumes("history-meta", "page"):
         figures = figures_of(page)
@@ -201,21 +194,12 @@ def transactions(call: ApiCall) -> Reply:
     return Reply(200, history_page.body(records, figures))
 
 
-def _note_account(call: ApiCall, number: str, others: list[str]) -> bool:
-    """Suggest an account that is the same number without country code, signs, or a lost zero, or is spelt alike. False
-    when there is none."""
-    if not number or number in others:
-        return False
-    same = (other for other in others if _local_number(other) == _local_number(number))
-    if likely := next(same, "") or nearest(number, set(others)):
+def _note_account(call: ApiCall, number: str, others: set[str]) -> bool:
+    """Suggest a similar account, such as one without the country code. False when there is none."""
+    likely = nearest(number, others) if number and number not in others else ""
+    if likely:
         note(call, f"no transaction has the account {shown(number)}{suggestion(likely)}")
     return bool(likely)
-
-
-def _local_number(number: str) -> str:
-    """Return the digits of a number without the country code of Malaysia and the zero before it."""
-    digits = "".join(filter(str.isdecimal, number))
-    return digits.removeprefix("60").lstrip("0")
 
 
 STATEMENT = "/v2/balance-statement"

@@ -1,9 +1,7 @@
 """Who may send a request: quotas and request rates, the address and its allowlist, an API key or a bearer token, the
 signature, and last the nonce, which is checked and spent atomically (SPEC 5, 8)."""
 
-from datetime import datetime
 from itertools import chain
-from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -20,7 +18,6 @@ from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.domain.state import payment_with
 from simulator.runtime.journal import Exchange
-from simulator.runtime.live_sandbox import LiveSandbox
 
 DEFAULT_RULES = QueryRules()
 LOST = (ConnectionEnd.ABORTED, ConnectionEnd.CUT, ConnectionEnd.GONE)
@@ -200,43 +197,14 @@ UNREAD_REFUSALS = (RATE, BYTES)
 """Quotas that refuse a request before it is read. Replays repeat the refusal, which the state cannot reproduce."""
 
 
-class RequestPace:
-    """A rate limit of `rate` requests per second; a burst may have the requests of a second, and at least a single
-    request."""
-
-    def __init__(self, rate: float) -> None:
-        self._rate = rate
-        self._most = max(1.0, rate)
-        self._left = self._most
-        self._at: datetime | None = None
-
-    def passes(self, wall: datetime) -> bool:
-        """Return whether another request may pass now; a wall clock that goes back counts as stopped."""
-        if self._at is not None and wall > self._at:
-            gained = (wall - self._at).total_seconds() * self._rate
-            self._left = min(self._most, self._left + gained)
-        self._at = wall if self._at is None else max(wall, self._at)
-        if self._left < 1.0:
-            return False
-        self._left -= 1.0
-        return True
-
-
-_paces: WeakKeyDictionary[LiveSandbox, RequestPace] = WeakKeyDictionary()
-
-
 def refuse_over_quota(call: ApiCall) -> Reply | None:
     """Refuse a request above the sandbox's quota of requests or bytes; count it for the rate."""
     sandbox, quotas = call.sandbox, call.sandbox.spec.quotas
     if call.request.recorded is not None:  # its replay repeats the refusal that the tape has
         return None
-    if quotas.rate is not None:
-        pace = _paces.get(sandbox)
-        if pace is None:
-            pace = _paces[sandbox] = RequestPace(quotas.rate)
-        if not pace.passes(call.wall):
-            text = "It has sent too many requests; retry a little later."
-            return _refuse(call, RATE, f"{quotas.rate:g} requests a second", text)
+    if quotas.rate is not None and not sandbox.request_pace.passes(call.wall):
+        text = "It has sent too many requests; retry a little later."
+        return _refuse(call, RATE, f"{quotas.rate:g} requests a second", text)
     if quotas.bytes is not None and sandbox.tape.bytes + sandbox.tape.left_bytes >= quotas.bytes:
         return _refuse(call, BYTES, f"{quotas.bytes} bytes", "It has used all its bytes; a reset empties it.")
     return None

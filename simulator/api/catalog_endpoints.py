@@ -206,10 +206,9 @@ def _filtered_billers(found: OptionList, filters: dict[str, str], *, any_case: b
         found = OptionList(option for option in (found.by_code.get(code),) if option)
     if not category:
         return found
-    if any_case:
-        folded = category.casefold()
-        return OptionList(option for option in found if (option.suggested_category or "").casefold() == folded)
-    return OptionList(option for option in found if option.suggested_category == category)
+    spelling = str.casefold if any_case else str
+    wanted = spelling(category)
+    return OptionList(option for option in found if spelling(option.suggested_category or "") == wanted)
 
 
 def wants_denominations(call: ApiCall) -> bool:

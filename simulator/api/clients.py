@@ -56,7 +56,6 @@ def _canonical(text: str) -> str | None:
     return str(address)
 
 
-ROOT_KEY: Final = "reseller_sim.root"
 FORWARDED_FOR: Final = b"x-forwarded-for"
 HTTPS: Final = "https"
 HOPS_MAX: Final = 32
@@ -122,23 +121,6 @@ class ClientResolver:
 
 
 DIRECT: Final = ClientResolver()
-
-
-class ProxyPrefix:
-    """The prefix `root` that a proxy in front of a server adds to our paths. A proxy may keep the prefix or remove
-    it."""
-
-    def __init__(self, root: str) -> None:
-        self.root = root
-
-    def below(self, path: str) -> str:
-        """Return a path without the prefix."""
-        below = path.removeprefix(self.root)
-        return below if below.startswith("/") else path
-
-    def below_sent(self, target: bytes) -> bytes:
-        """Return a target, as sent, without the prefix."""
-        return self.below(target.decode("latin-1")).encode("latin-1")
 
 
 def _last(value: bytes) -> bytes:

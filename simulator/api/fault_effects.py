@@ -10,7 +10,7 @@ import msgspec
 
 from simulator.api import refusals
 from simulator.api.call import ABORT, CUT, ApiCall, ChosenFault, Ending, Reply
-from simulator.api.suspension import TIMED_OUT, await_fault, timeout_body
+from simulator.api.suspension import TIMED_OUT, await_fault
 from simulator.api.token_credentials import claimed_reseller
 from simulator.auth import headers as names
 from simulator.contract.query import decode_query
@@ -105,7 +105,7 @@ def _with_failure(call: ApiCall, reply: Reply, failure: Failure) -> Reply:
 def _answer(scripted: ScriptedAnswer) -> Reply:
     status, body = scripted.status, scripted.body
     if body is None and status == TIMED_OUT:
-        body = timeout_body(DOCUMENTED_TIMEOUT)
+        body = error_bodies.timed_out(DOCUMENTED_TIMEOUT)
     elif body is None:
         body = error_bodies.coded("scripted_fault", f"A fault of the scenario answers {status}.")
     has_type = scripted.type != JSON and status not in WITHOUT_BODY

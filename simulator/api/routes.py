@@ -17,11 +17,7 @@ Methods = Mapping[str, ApiEndpoint]
 Routes = Mapping[str, Methods]
 
 
-def _denied_at_token(code: str, message: str) -> Any:
-    return error_bodies.parameters(message, {})
-
-
-_TOKEN: Final[Any] = {"denied": _denied_at_token, "access": Access.OPEN, "is_deprecated": True}
+_TOKEN: Final[Any] = {"denied": error_bodies.without_fields, "access": Access.OPEN, "is_deprecated": True}
 _LEGACY: Final[Any] = {"access": Access.LEGACY, "is_deprecated": True}
 _CATALOG: Final = ApiEndpoint(
     catalog_endpoints.catalog, "query", "catalog-query", denied=error_bodies.catalog_unauthorized

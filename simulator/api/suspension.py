@@ -7,7 +7,6 @@ again when it resumes, and the tape records its suspension and resumption.
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any
 
 from simulator.api import refusals
 from simulator.api.authentication import identify, refuse_address
@@ -145,7 +144,7 @@ async def _delayed(call: ApiCall, met: ChosenFault, delay: tuple[timedelta, time
         return None
     text = f"a fault's delay of {span.total_seconds():g} s is longer than limits.integration_timeout"
     call.exchange.error, call.exchange.diagnosis = "integration_timeout", text
-    return Reply(TIMED_OUT, timeout_body(limit))
+    return Reply(TIMED_OUT, error_bodies.timed_out(limit))
 
 
 async def _held(call: ApiCall, met: ChosenFault) -> None:
@@ -183,12 +182,6 @@ async def store_unread_body(call: ApiCall) -> None:
     elif request.receive is not None:
         with suppress(BodyTooLarge):
             await receive_body(call, keeps_time=True)
-
-
-def timeout_body(limit: timedelta) -> dict[str, Any]:
-    """Return the body of a 504."""
-    text = f"The integration did not answer within {limit.total_seconds():g} seconds."
-    return error_bodies.coded("integration_timeout", text)
 
 
 def _drawn(call: ApiCall, rule: Rule[FaultThen], delay: tuple[timedelta, timedelta] | Spread) -> timedelta:

@@ -57,7 +57,7 @@ class LiveSandbox:
         sender: Sender,
         budgets: ServerBudgets,
     ) -> None:
-        self.id, self.spec = id_, spec
+        self.id, self.spec, self.request_pace = id_, spec, spec.quotas.pace()
         self._wall, self._sender, self._budgets = wall, sender, budgets
         self.delays, self.last_used_s = Delays(), 0.0
         self.server_counts, self.evicted_before = ServerCounts(), 0

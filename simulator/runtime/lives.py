@@ -20,6 +20,28 @@ from simulator.runtime.inboxes import server_budget
 from simulator.scenario.build import COMPILER
 
 
+class RequestPace:
+    """A rate limit of `rate` requests per second; a burst may have the requests of a second, and at least a single
+    request."""
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+        self._most = max(1.0, rate)
+        self._left = self._most
+        self._at: datetime | None = None
+
+    def passes(self, wall: datetime) -> bool:
+        """Return whether another request may pass now; a wall clock that goes back counts as stopped."""
+        if self._at is not None and wall > self._at:
+            gained = (wall - self._at).total_seconds() * self._rate
+            self._left = min(self._most, self._left + gained)
+        self._at = wall if self._at is None else max(wall, self._at)
+        if self._left < 1.0:
+            return False
+        self._left -= 1.0
+        return True
+
+
 class Quotas(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The limits of a sandbox, None for no limit. `transactions` and `bytes` count since its beginning or its last
     reset; `rate` is requests of the reseller API per second of the wall clock."""
@@ -31,6 +53,10 @@ class Quotas(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def __bool__(self) -> bool:
         """Return whether there is any limit."""
         return not (self.transactions is None and self.bytes is None and self.rate is None)
+
+    def pace(self) -> RequestPace:
+        """Return a new limit for the rate of requests."""
+        return RequestPace(inf if self.rate is None else self.rate)
 
     def within(self, others: "Quotas") -> "Quotas":
         """Return these limits, with the limits of `others` where this has None."""

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.api.authentication import RequestPace
-from simulator.runtime.lives import NO_QUOTAS, Quotas, quotas
+from simulator.runtime.lives import NO_QUOTAS, Quotas, RequestPace, quotas
 from tests.support.client import Client, Response, running
 from tests.support.data_folders import serving
 from tests.support.replaying import assert_replays
