@@ -78,6 +78,26 @@ HeaderPairs = tuple[tuple[bytes, bytes], ...]
 Receive = Callable[[], Awaitable[Any]]
 
 
+async def read_body(receive: Receive, bytes_max: int) -> bytes:
+    """Return the whole body, at most `bytes_max` bytes. Raise `BodyTooLarge` as early as possible, and `ClientGone`.
+
+    The server reads and drops the rest of a body that is too large, so that its sender can read the refusal.
+    """
+    chunks: list[bytes] = []
+    total = 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise ClientGone
+        chunk = message.get("body", b"")
+        total += len(chunk)
+        if total > bytes_max:
+            raise BodyTooLarge
+        if not message.get("more_body"):
+            return b"".join((*chunks, chunk)) if chunks else chunk
+        chunks.append(chunk)
+
+
 class ClientConnection(Protocol):
     """The connection's own record of a request: sets `has_left` and calls `on_left` when its client leaves before the
     answer."""

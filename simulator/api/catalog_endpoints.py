@@ -10,22 +10,9 @@ from simulator.api.refusals import refuse_input, refuse_parameters
 from simulator.auth import headers as names
 from simulator.contract.query import flag, parameters, sent_times, whole
 from simulator.contract.surplus import hint
+from simulator.domain import queries
+from simulator.domain.model import pricing
 from simulator.domain.model.catalog import OptionList, Product, tree_of
-from simulator.domain.model.pricing import (
-    account_source,
-    biller_field,
-    biller_product,
-    dependencies,
-    offered,
-    subproduct_field,
-)
-from simulator.domain.queries import (
-    NEW_VERSION,
-    has_newest_shape,
-    last_updated,
-    older,
-    version_switch,
-)
 from simulator.domain.state import State
 from simulator.wire import catalog_answers as catalog_lists
 from simulator.wire import error_bodies, legacy, option_lists
@@ -93,18 +80,18 @@ def _note_ignored(call: ApiCall, product: Product) -> None:
     fields, field_id = call.fields, call.fields["field_id"]
     if "per_page" in fields and "limit" in fields:
         note(call, "per_page was ignored: it is another name of limit, which was sent too")
-    if "is_active" in fields and account_source(product, field_id):
+    if "is_active" in fields and pricing.account_source(product, field_id):
         note(call, f"is_active was ignored: {field_id} is dynamic and offers active options only")
-    if "account_number" in fields and not account_source(product, field_id):
+    if "account_number" in fields and not pricing.account_source(product, field_id):
         note(call, f"account_number was ignored: {field_id} offers the same to every account")
-    if "biller_code" in fields and field_id != biller_field(product):
+    if "biller_code" in fields and field_id != pricing.biller_field(product):
         note(call, f"biller_code was ignored: {field_id} lists no billers")
 
 
 def bad_dependencies(product: Product, field_id: str, fields: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the errors of the parameters that determine a dynamic field's options: missing, or sent several times."""
     problems = {}
-    for name, source in dependencies(product, field_id).items():
+    for name, source in pricing.dependencies(product, field_id).items():
         sent = fields.get(name)
         if not sent:
             problems[name] = [_required(field_id, source)]
@@ -119,7 +106,7 @@ def _required(field_id: str, source: str) -> str:
 
 def account_problem(state: State, product: Product, field_id: str, fields: dict[str, str]) -> str | None:
     """Return the error of the account number that determines a field's options, if any."""
-    source = account_source(product, field_id)
+    source = pricing.account_source(product, field_id)
     if source is None:
         return None
     number = fields.get("account_number", "")
@@ -135,15 +122,15 @@ def account_problem(state: State, product: Product, field_id: str, fields: dict[
 def _filtered(call: ApiCall, product: Product) -> OptionList:
     """Return the options filtered by active status (static options only) and biller."""
     state, fields, field_id = call.sandbox.core.state, call.fields, call.fields["field_id"]
-    every = found = offered(state.seed, product, field_id, fields.get("account_number", ""))
+    every = found = pricing.offered(state.seed, product, field_id, fields.get("account_number", ""))
     active = flag(fields, "is_active")
-    is_dynamic = account_source(product, field_id) is not None
+    is_dynamic = pricing.account_source(product, field_id) is not None
     if is_dynamic or active or (active is None and not state.assumes("options-active", "all")):
         found = found.active
     elif active is False:
         found = found.inactive
     biller = fields.get("biller_code")
-    if biller and field_id == biller_field(product):
+    if biller and field_id == pricing.biller_field(product):
         listed, found = found, OptionList(option for option in (found.by_code.get(biller),) if option)
         if not found:
             note(call, _no_biller(biller, every, listed))
@@ -177,20 +164,20 @@ def billers(call: ApiCall) -> Reply:
 def _billers(call: ApiCall) -> tuple[Product | None, OptionList]:
     """Return the product that is paid to billers and its active billers, if this reseller sells it."""
     state = call.sandbox.core.state
-    product = biller_product(state.catalog)
+    product = pricing.biller_product(state.catalog)
     seen = product and call.owner.sees(state.catalog, product.code)
     if product is None or seen is None or not seen.is_active:
         return None, NO_BILLERS
-    field_id = biller_field(product)
+    field_id = pricing.biller_field(product)
     assert field_id is not None
-    return product, offered(state.seed, product, field_id).active
+    return product, pricing.offered(state.seed, product, field_id).active
 
 
 def _note_no_biller(call: ApiCall, product: Product, found: OptionList) -> None:
     """Note why no biller passes the filters."""
     code, category = call.fields.get("biller_code"), call.fields.get("suggested_category")
     if code and code not in found.by_code:
-        every = offered(call.sandbox.core.state.seed, product, biller_field(product) or "")
+        every = pricing.offered(call.sandbox.core.state.seed, product, pricing.biller_field(product) or "")
         note(call, _no_biller(code, every, found))
     known = tuple(dict.fromkeys(option.suggested_category for option in found if option.suggested_category))
     if category and category not in known:
@@ -215,15 +202,15 @@ def wants_denominations(call: ApiCall) -> bool:
     """Return whether a call's response has the shapes of 2026-09-16: by its header, by default after the switch, or
     always if the scenario says so."""
     state, version = call.sandbox.core.state, api_version(call.headers.get(names.API_VERSION))
-    is_asked = version is not None and version >= NEW_VERSION
-    return is_asked or has_newest_shape(state) or call.now >= version_switch(state)
+    is_asked = version is not None and version >= queries.NEW_VERSION
+    return is_asked or queries.has_newest_shape(state) or call.now >= queries.version_switch(state)
 
 
 def catalog(call: ApiCall) -> Reply:
     """Return 200 with the products that match the filters, and their tree."""
     state, owner = call.sandbox.core.state, call.owner
     newer = wants_denominations(call)
-    updated = last_updated(state, call.now, owner)
+    updated = queries.last_updated(state, call.now, owner)
     code, active = call.fields.get("product_code", ""), _active(call)
     whole_tree = state.assumes("tree-products", "whole")
     if code:
@@ -238,7 +225,7 @@ def catalog(call: ApiCall) -> Reply:
     # A `product_code` that matches nothing preserves the tree (SPEC 4.4).
     shown_codes = {product.code for product in products} or listed
     tree = state.catalog.groups if whole_tree else tree_of(state.catalog.groups, shown_codes)
-    shown = products if newer else [older(state, product) for product in products]
+    shown = products if newer else [queries.older(state, product) for product in products]
     body = encode(catalog_lists.catalog(tree, shown, updated, by_denomination=newer))
     if len(_catalog_bodies) >= CATALOG_BODIES_MAX:
         _catalog_bodies.clear()
@@ -276,16 +263,16 @@ def subproducts(call: ApiCall) -> Reply:
     if product is None or product.is_hidden or not product.is_active:
         note(call, _not_listed(call, fields["product_code"], product))
         return refuse_parameters({"product_code": ["is not a product on sale"]})
-    field_id = subproduct_field(product)
+    field_id = pricing.subproduct_field(product)
     if field_id is None:
         if "account_number" in fields:
             note(call, f"account_number was ignored: {product.code} has no sub-products")
         return Reply(200, legacy.subproducts(product, ()))
     if problem := account_problem(state, product, field_id, fields):
         return refuse_input(call, {"account_number": [problem]})
-    if "account_number" in fields and account_source(product, field_id) is None:
+    if "account_number" in fields and pricing.account_source(product, field_id) is None:
         note(call, f"account_number was ignored: {product.code} offers the same to every account")
-    found = offered(state.seed, product, field_id, fields.get("account_number", "")).active
+    found = pricing.offered(state.seed, product, field_id, fields.get("account_number", "")).active
     limit = int(fields["limit"]) if "limit" in fields else None
     priced = state.assumes("subproduct-denomination", "price")
     return Reply(200, legacy.subproducts(product, found[:limit], priced=priced))

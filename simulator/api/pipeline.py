@@ -18,15 +18,7 @@ from time import perf_counter
 
 import msgspec
 
-from simulator.api import refusals
-from simulator.api.authentication import (
-    authenticate,
-    identify,
-    refuse_address,
-    refuse_blocked,
-    refuse_late,
-    refuse_over_quota,
-)
+from simulator.api import authentication, refusals
 from simulator.api.call import GONE, ApiCall, ApiRequest, ClientGone, EncodedReply, Reply
 from simulator.api.clients import DIRECT, ClientResolver
 from simulator.api.fault_effects import NO_REPLY, choose_fault, with_failures
@@ -130,7 +122,7 @@ class Pipeline:
     ) -> tuple[Reply, bytes]:
         """Return the reply and its encoded body. An unexpected exception becomes a reply as well."""
         try:
-            reply = None if call.sandbox.spec.quotas is NO_QUOTAS else refuse_over_quota(call)
+            reply = None if call.sandbox.spec.quotas is NO_QUOTAS else authentication.refuse_over_quota(call)
             if reply is None:
                 reply = await self._run_steps(call) if refusal is None else refusal(call)
             if not call.has_body:
@@ -183,7 +175,7 @@ def admit(call: ApiCall) -> Reply | None:
     if sandbox.is_closed:
         return refusals.lost_sandbox(call)
     if sandbox.core.state.rates is not None and sandbox.apply(CountRequest(call.exchange.client), call.now):
-        return refuse_blocked(call)
+        return authentication.refuse_blocked(call)
     return None
 
 
@@ -192,13 +184,13 @@ def check_head(call: ApiCall) -> Reply | None:
     5.2). A fault that prevents execution ends the call."""
     if b"x-sim-rule" in call.headers and (refusal := _check_selected_rule(call)):
         return refusal
-    if refusal := refuse_address(call):
+    if refusal := authentication.refuse_address(call):
         return refusal
     if call.exchange.selected_rule or call.sandbox.core.state.faults.rules:
         choose_fault(call, before_body=True)
         if call.fault is not None and call.fault.rule.then.prevents_execution:
             return NO_REPLY
-    return identify(call)
+    return authentication.identify(call)
 
 
 def _check_selected_rule(call: ApiCall) -> Reply | None:
@@ -217,7 +209,7 @@ def check_input(call: ApiCall) -> Reply | None:
     `check_head` has chosen it."""
     if call.request.body is not None:
         call.exchange.body, call.has_body = call.request.body, True
-    if refusal := authenticate(call) or validate(call):
+    if refusal := authentication.authenticate(call) or validate(call):
         return refusal
     book, account = call.sandbox.core.state.faults, call.fields.get("account")
     if call.fault is not None or not (call.exchange.selected_rule or book.rules or book.is_magic(account)):
@@ -225,7 +217,7 @@ def check_input(call: ApiCall) -> Reply | None:
     choose_fault(call)
     if call.fault is None:
         return None
-    return refuse_late(call) or (NO_REPLY if call.fault.rule.then.prevents_execution else None)
+    return authentication.refuse_late(call) or (NO_REPLY if call.fault.rule.then.prevents_execution else None)
 
 
 def validate(call: ApiCall) -> Reply | None:

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from simulator.api import refusals
 from simulator.api.authentication import identify, refuse_address
-from simulator.api.call import ApiCall, BodyTooLarge, ChosenFault, ClientGone, Receive, Reply
+from simulator.api.call import ApiCall, BodyTooLarge, ChosenFault, Reply, read_body
 from simulator.api.notes import note
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
 from simulator.contract.body import FORM_TOO_LONG, OUTLINE_BYTES_MAX
@@ -48,26 +48,6 @@ async def _store_body(call: ApiCall, bytes_max: int) -> None:
 def is_announced(headers: Mapping[bytes, bytes]) -> bool:
     """Return whether a body follows the headers."""
     return b"content-length" in headers or b"transfer-encoding" in headers
-
-
-async def read_body(receive: Receive, bytes_max: int) -> bytes:
-    """Return the whole body, at most `bytes_max` bytes. Raise `BodyTooLarge` as early as possible, and `ClientGone`.
-
-    The server reads and drops the rest of a body that is too large, so that its sender can read the refusal.
-    """
-    chunks: list[bytes] = []
-    total = 0
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            raise ClientGone
-        chunk = message.get("body", b"")
-        total += len(chunk)
-        if total > bytes_max:
-            raise BodyTooLarge
-        if not message.get("more_body"):
-            return b"".join((*chunks, chunk)) if chunks else chunk
-        chunks.append(chunk)
 
 
 async def await_body(call: ApiCall) -> Reply | None:

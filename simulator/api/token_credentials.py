@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from simulator.api.call import Access, ApiCall, ApiEndpoint, ApiRequest, Receive, Reply
+from simulator.api.call import Access, ApiCall, ApiEndpoint, ApiRequest, BodyIncomplete, Reply, read_body
 from simulator.api.notes import note
 from simulator.api.refusals import refuse_address_of
 from simulator.auth import headers as names
@@ -137,11 +137,8 @@ async def owner_at_root(
     """
     headers = request.by_name
     if request.method == "POST" and path in PATHS:
-        body = request.body
-        if body is None and request.receive is not None:
-            body, receive = await _peeked(request.receive)
-            request = msgspec.structs.replace(request, receive=receive)
-        fields, _ = decode_form(headers.get(b"content-type", b""), body or b"", any_type=True)
+        request = await _with_body(request)
+        fields, _ = decode_form(headers.get(b"content-type", b""), request.body or b"", any_type=True)
         return _by_credentials(sandboxes, default, path, fields) or default, request
     if key := headers.get(names.API_KEY, b"").decode("latin-1"):
         known = key in default.core.state.keys
@@ -173,17 +170,16 @@ def _by_token(sandboxes: Sandboxes, token: object) -> LiveSandbox | None:
     return sandbox if sandbox is not None and sandbox.spec.unique_credentials else None
 
 
-async def _peeked(receive: Receive) -> tuple[bytes, Receive]:
-    """Return the beginning of a body, and a `receive` that replays it before the rest."""
-    messages: list[Any] = []
-    body, more = b"", True
-    while more and len(body) <= OUTLINE_BYTES_MAX:
-        message = await receive()
-        messages.append(message)
-        more = message["type"] == "http.request" and bool(message.get("more_body"))
-        body += message.get("body", b"")
+async def _with_body(request: ApiRequest) -> ApiRequest:
+    """Return a request with its whole body. If that fails, receiving it from the returned request fails again."""
+    if request.body is not None or request.receive is None:
+        return request
+    try:
+        return msgspec.structs.replace(request, body=await read_body(request.receive, OUTLINE_BYTES_MAX))
+    except BodyIncomplete as incomplete:
+        reason = incomplete
 
-    async def again() -> Any:
-        return messages.pop(0) if messages else await receive()
+    async def fail() -> Any:
+        raise reason
 
-    return body, again
+    return msgspec.structs.replace(request, receive=fail)

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from simulator.api.call import BodyTooLarge
+from simulator.api.call import BodyTooLarge, read_body
 from simulator.api.routes import RESELLER_ROUTES
-from simulator.api.suspension import read_body
 from simulator.contract.register import assumptions
 from simulator.contract.schemas import schema
 from tests.support.bad_requests import Operation, ask, operations
