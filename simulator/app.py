@@ -17,7 +17,16 @@ from simulator.api.pipeline import Pipeline
 from simulator.api.request_replayer import RequestReplayer
 from simulator.api.routes import RESELLER_ROUTES, judge_unsigned
 from simulator.api.token_credentials import names_owner, owner_at_root
-from simulator.asgi import ROOT_KEY, AsgiEndpoint, ProxyPrefix, api_request, create_mount, send_answer, strip_mount
+from simulator.asgi import (
+    ROOT_KEY,
+    AsgiEndpoint,
+    ProxyPrefix,
+    api_request,
+    create_mount,
+    send_answer,
+    strip_mount,
+    use_forwarded,
+)
 from simulator.domain.model.scenario import Scenario
 from simulator.http_client.addresses import AddressPolicy
 from simulator.http_client.sender import HttpSender
@@ -200,7 +209,7 @@ class App(Starlette):
         scope["root_path"] = ""  # the control API routes by whole paths
         if self._control is None:
             self._control = self._make_control()
-        self._clients.apply_to(scope)
+        use_forwarded(scope, self._clients)
         responder = responder_of(scope)
         if responder is not None:
             scope.update(cancel_when_left=responder.cancel_when_left, abort=responder.abort)

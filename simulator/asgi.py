@@ -7,6 +7,7 @@ from typing import Any, Final
 from starlette.routing import Mount
 
 from simulator.api.call import ApiRequest, EncodedReply
+from simulator.api.clients import ClientResolver
 from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.server.responder import responder_of
 from simulator.wire.traffic import as_sent
@@ -60,6 +61,15 @@ def strip_mount(scope: Any, prefix: ProxyPrefix) -> dict[str, Any]:
     below["root_path"] = ""
     below[ROOT_KEY] = mount + prefix.root
     return below
+
+
+def use_forwarded(scope: Any, clients: ClientResolver) -> None:
+    """Set scheme and host of the `scope` of a control request from a trusted proxy's headers."""
+    scheme, host = clients.forwarded((scope.get("client") or ("",))[0], dict(scope["headers"]))
+    if scheme:
+        scope["scheme"] = scheme
+    if host:
+        scope["headers"] = [(b"host", host), *(pair for pair in scope["headers"] if pair[0] != b"host")]
 
 
 def api_request(scope: Any, receive: Any, prefix: ProxyPrefix) -> ApiRequest:

@@ -24,7 +24,6 @@ from simulator.wire.diagnoses import shown
 from simulator.wire.formats import day_range, encode
 
 PAGE_MAX = 1000
-EMPTY_DAY = date(1970, 1, 1)  # before any sandbox's clock
 
 
 def balance(call: ApiCall) -> Reply:
@@ -130,7 +129,7 @@ def _days_of(call: ApiCall) -> tuple[tuple[date, date], dict[str, list[str]]]:
         return (first, last), {}
     if call.sandbox.core.state.assumes("reversed-ranges", "empty"):
         note(call, f"date ends before it begins: no day lies between {first} to {last}")
-        return (EMPTY_DAY, EMPTY_DAY), {}
+        return (first, last), {}
     return (first, last), {"date": ["must not end before it begins"]}
 
 
@@ -142,7 +141,7 @@ def _note_empty(call: ApiCall, days: tuple[date, date], total: int, offset: int,
         return
     first, last = days
     today, in_utc = call.now.astimezone(SERVICE_ZONE).date(), call.now.astimezone(UTC).date()
-    if first <= today <= last or days == (EMPTY_DAY, EMPTY_DAY):
+    if first <= today <= last or last < first:
         return
     asked = first if first == last else f"{first} to {last}"
     utc = f" ({in_utc} in UTC)" if in_utc != today else ""
@@ -185,13 +184,14 @@ def transactions(call: ApiCall) -> Reply:
             note_filters(call, ("status", "product", "account"), sum(every.counts.values()), "transaction")
     if state.assumes("history-meta", "page"):
         figures = figures_of(page)
-    products, uses_ids = state.catalog.products, state.assumes("history-category", "id")
-    has_payment_names = state.assumes("history-status-names", "payment")
-    records = [
-        history_page.record(one, products.get(one.product), category_ids=uses_ids, payment_names=has_payment_names)
-        for one in page
-    ]
-    return Reply(200, history_page.body(records, figures))
+    body = history_page.body(
+        page,
+        figures,
+        state.catalog.products,
+        category_ids=state.assumes("history-category", "id"),
+        payment_names=state.assumes("history-status-names", "payment"),
+    )
+    return Reply(200, body)
 
 
 def _note_account(call: ApiCall, number: str, others: set[str]) -> bool:

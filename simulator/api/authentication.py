@@ -82,10 +82,13 @@ def _identify_bearer(call: ApiCall) -> Reply | None:
 
 def authenticate(call: ApiCall) -> Reply | None:
     """Verify the signature and spend the nonce; return None on success."""
-    claim = call.claim
-    if type(claim) is not Claim:
-        return _accept_unsigned(call)
-    exchange, verdict = call.exchange, call.request.verdict
+    claim, exchange, verdict = call.claim, call.exchange, call.request.verdict
+    if not isinstance(claim, Claim):  # no signature: a caller is admitted unless a fault denies authentication
+        call.reseller = claim
+        reply = refused_by_fault(call)
+        if claim is not None and reply is None:
+            exchange.reseller = claim.code
+        return reply
     if verdict is None:
         rules = QueryRules.of(call.sandbox.scenario.assume) if exchange.query else DEFAULT_RULES
         refusal = verify(claim, exchange.method.encode(), exchange.query, exchange.body, rules)
@@ -125,16 +128,6 @@ def _diagnosed(call: ApiCall, claim: Claim, rules: QueryRules) -> Denied:
     return Denied("invalid_signature", reason)
 
 
-def _accept_unsigned(call: ApiCall) -> Reply | None:
-    """Admit a caller without signature, unless a fault of the scenario denies authentication."""
-    call.reseller = None if isinstance(call.claim, Claim) else call.claim
-    if call.fault is not None and (reply := refused_by_fault(call)):
-        return reply
-    if call.reseller is not None:
-        call.exchange.reseller = call.reseller.code
-    return None
-
-
 def _nonce_reused(call: ApiCall, claim: Claim) -> Denied:
     """Return the refusal of a nonce, with the request that spent it if the journal has it."""
     window_s = call.sandbox.scenario.limits.nonce_window.total_seconds()
@@ -158,11 +151,9 @@ def _spender(call: ApiCall, claim: Claim) -> Exchange | None:
     assert call.named is not None, "who claims something names a key that is known"
     for exchange in chain(reversed(call.sandbox.unanswered), reversed(call.sandbox.journal)):
         if claim.nonce in exchange.packed_headers and exchange.reseller == call.named[0].code:
-            headers = dict(exchange.headers)
-            is_scope = call.sandbox.core.state.nonces_by_reseller or headers.get(names.API_KEY) == call.headers.get(
-                names.API_KEY
-            )
-            if headers.get(names.NONCE) == claim.nonce and is_scope:
+            headers, is_any_key = dict(exchange.headers), call.sandbox.core.state.nonces_by_reseller
+            is_key = is_any_key or headers.get(names.API_KEY) == call.headers.get(names.API_KEY)
+            if is_key and headers.get(names.NONCE) == claim.nonce:
                 return exchange
     return None
 

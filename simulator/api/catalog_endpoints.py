@@ -5,7 +5,7 @@ from collections.abc import Hashable, Mapping
 from typing import Any, Final
 
 from simulator.api.call import ApiCall, Reply
-from simulator.api.notes import api_version, no_product, note, page_size
+from simulator.api.notes import no_product, note, page_size
 from simulator.api.refusals import refuse_input, refuse_parameters
 from simulator.auth import headers as names
 from simulator.contract.query import flag, parameters, sent_times, whole
@@ -17,7 +17,7 @@ from simulator.domain.state import State
 from simulator.wire import catalog_answers as catalog_lists
 from simulator.wire import error_bodies, legacy, option_lists
 from simulator.wire.diagnoses import shown
-from simulator.wire.formats import encode
+from simulator.wire.formats import api_version, encode
 from simulator.wire.option_lists import Page
 
 LIMIT_MAX = 25_000
@@ -138,7 +138,6 @@ def _filtered(call: ApiCall, product: Product) -> OptionList:
 
 
 BILLER_FILTERS = ("biller_code", "suggested_category")
-NO_BILLERS = OptionList()
 
 
 def billers(call: ApiCall) -> Reply:
@@ -167,7 +166,7 @@ def _billers(call: ApiCall) -> tuple[Product | None, OptionList]:
     product = pricing.biller_product(state.catalog)
     seen = product and call.owner.sees(state.catalog, product.code)
     if product is None or seen is None or not seen.is_active:
-        return None, NO_BILLERS
+        return None, OptionList()
     field_id = pricing.biller_field(product)
     assert field_id is not None
     return product, pricing.offered(state.seed, product, field_id).active

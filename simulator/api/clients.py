@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import Any, Final
+from typing import Final
 
 _MAPPED = IPv6Network("::ffff:0:0/96")
 
@@ -108,16 +108,6 @@ class ClientResolver:
         scheme = _last(headers.get(b"x-forwarded-proto", b"")).lower()
         host = _last(headers.get(b"x-forwarded-host", b""))
         return scheme.decode() if scheme in _SCHEMES else "", host if _HOST.fullmatch(host) else b""
-
-    def apply_to(self, scope: Any) -> None:
-        """Set scheme and host of the `scope` of a control request from a trusted proxy's headers."""
-        if not self._networks:
-            return
-        scheme, host = self.forwarded((scope.get("client") or ("",))[0], dict(scope["headers"]))
-        scope["scheme"] = scheme or scope["scheme"]
-        if host:
-            others = [pair for pair in scope["headers"] if pair[0] != b"host"]
-            scope["headers"] = [(b"host", host), *others]
 
 
 DIRECT: Final = ClientResolver()

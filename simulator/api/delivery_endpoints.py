@@ -10,7 +10,7 @@ from simulator.api.notes import note, note_each, note_filters
 from simulator.api.refusals import refuse_input, refuse_parameters
 from simulator.contract.surplus import first_of, suggestion
 from simulator.domain.commands import ReplayDelivery
-from simulator.domain.model.webhooks import REPLAYS_MAX, Delivery, ReplayRefused
+from simulator.domain.model.webhooks import Delivery, ReplayRefused
 from simulator.wire import error_bodies, webhook_bodies
 from simulator.wire.diagnoses import shown
 from simulator.wire.formats import moment
@@ -51,8 +51,7 @@ def show(call: ApiCall) -> Reply:
     """Return 200 with a record; 404 when this reseller has no delivery with this id."""
     found = call.sandbox.core.state.deliveries.find(call.path_parameters["jobId"])
     if found is None or found.reseller != call.owner.code:
-        note(call, _no_delivery(call, call.path_parameters["jobId"]))
-        return _refused(ReplayRefused.UNKNOWN)
+        return _refused(call, call.path_parameters["jobId"], ReplayRefused.UNKNOWN)
     return Reply(200, _record(call, found))
 
 
@@ -62,12 +61,12 @@ def replay(call: ApiCall) -> Reply:
     outcome = _replayed(call, job)
     if isinstance(outcome, Delivery):
         return Reply(200, webhook_bodies.replayed(outcome))
-    note(call, _explained(call, job, outcome))
     call.exchange.error = outcome.value
-    return _refused(outcome)
+    return _refused(call, job, outcome)
 
 
-def _refused(outcome: ReplayRefused) -> Reply:
+def _refused(call: ApiCall, job: str, outcome: ReplayRefused) -> Reply:
+    note(call, _explained(call, job, outcome))
     text = webhook_bodies.REPLAY_REFUSALS[outcome]
     sentence = f"{text[0].upper()}{text[1:]}."
     match outcome:
@@ -103,15 +102,8 @@ def _replayed(call: ApiCall, job: str) -> Delivery | ReplayRefused:
 
 
 def _explained(call: ApiCall, job: str, refused: ReplayRefused) -> str:
-    """Return the refusal for the diagnosis, which may have more details than the answer."""
-    if refused is ReplayRefused.UNKNOWN:
-        return _no_delivery(call, job)
-    if refused is ReplayRefused.LIMIT:
-        found = call.sandbox.core.state.deliveries.find(job)
-        assert found is not None, "only what is in the log has been replayed"
-        counted = "all its deliveries and the console's replays count"
-        return f"event {found.event.id} was replayed {REPLAYS_MAX} times; {counted}"
-    return webhook_bodies.REPLAY_REFUSALS[refused]
+    """Return the refusal for the diagnosis, which has more details of an unknown delivery than the answer."""
+    return _no_delivery(call, job) if refused is ReplayRefused.UNKNOWN else webhook_bodies.REPLAY_REFUSALS[refused]
 
 
 def _resume(call: ApiCall, cursor: str, filters: dict[str, str]) -> tuple[int, dict[str, str]]:
@@ -131,13 +123,9 @@ def _resume(call: ApiCall, cursor: str, filters: dict[str, str]) -> tuple[int, d
 
 
 def _normalized(filters: dict[str, str], name: str) -> str | datetime | None:
-    """Return the value of a filter, the same for every notation; its default when it is omitted.
-
-    Raise `BadParameter`.
-    """
-    if name in ("from", "to"):
-        return _moment(filters, name)
-    return filters.get(name, DEFAULTS[name])
+    """Return the value of a filter, the same for every notation; its default when it is omitted. Raise
+    `BadParameter`."""
+    return filters.get(name, DEFAULTS[name]) if name in DEFAULTS else _moment(filters, name)
 
 
 def _matching(

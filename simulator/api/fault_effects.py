@@ -10,11 +10,13 @@ import msgspec
 
 from simulator.api import refusals
 from simulator.api.call import ABORT, CUT, ApiCall, ChosenFault, Ending, Reply
-from simulator.api.suspension import TIMED_OUT, await_fault
+from simulator.api.notes import note
 from simulator.api.token_credentials import claimed_reseller
 from simulator.auth import headers as names
 from simulator.contract.query import decode_query
 from simulator.domain.commands import CountFault
+from simulator.domain.model import draw
+from simulator.domain.model.draw import Spread
 from simulator.domain.model.fault_kinds import (
     JSON,
     WITHOUT_BODY,
@@ -22,15 +24,20 @@ from simulator.domain.model.fault_kinds import (
     DrippingAnswer,
     ExtraHeaders,
     Failure,
+    FaultThen,
     ScriptedAnswer,
 )
+from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.outcomes import ConnectionEnd
-from simulator.domain.model.rules import Fields
+from simulator.domain.model.rules import Fields, Rule
 from simulator.domain.state import payment_with
+from simulator.persistence.tape.entries import Resumption
+from simulator.runtime.holds import HoldEntry, Kind, reason
 from simulator.runtime.journal import CONTENT_TYPE
 from simulator.wire import error_bodies
 from simulator.wire.formats import encode
 
+TIMED_OUT = 504
 REFUSED_FROM = 400  # the lowest status of a refusal
 ONE_SECOND = timedelta(seconds=1)
 NO_REPLY = Reply(0, b"")
@@ -140,3 +147,81 @@ def _facts(call: ApiCall) -> Fields:
         known = payment_with(call.sandbox.core.state, call.reseller, refid)
         facts["new"] = "true" if known is None else "false"
     return facts
+
+
+async def await_fault(call: ApiCall) -> Reply | None:
+    """Wait for the delay of the call's fault, then in its hold, once; both end when the sandbox is deleted or reset."""
+    met = call.fault
+    if met is None or met.has_waited or not met.rule.then.waits:
+        return None
+    met.has_waited = True
+    then, reply, unanswered = met.rule.then, None, call.sandbox.unanswered
+    if then.after_commit:
+        unanswered.append(call.exchange)
+    try:
+        if then.delay is not None:
+            reply = await _delayed(call, met, then.delay)
+        if reply is None and then.hold and not call.is_lost:
+            await _held(call, met)
+    finally:
+        if then.after_commit:
+            unanswered.remove(call.exchange)
+    if not call.is_lost:
+        return reply
+    call.exchange.trxid = ""  # of a lost transaction; the new journal may reuse the id
+    ending = "deleted" if call.sandbox.is_deleted else call.sandbox.last_ending
+    note(call, f"the sandbox was {ending} during the {'hold' if then.hold else 'delay'} of a fault")
+    return reply if then.after_commit else refusals.lost_sandbox(call)
+
+
+async def _delayed(call: ApiCall, met: ChosenFault, delay: tuple[timedelta, timedelta] | Spread) -> Reply | None:
+    """Wait for a drawn delay; return 504 when the integration timeout comes first (SPEC 8).
+
+    The wait takes wall time, divided by the rate of a faster clock, unless it is virtual.
+    """
+    sandbox, limit = call.sandbox, call.sandbox.scenario.limits.integration_timeout
+    span = _drawn(call, met.rule, delay)
+    met.timed_out = limit is not None and span > limit
+    waited = limit if limit is not None and met.timed_out else span
+    wait_s = 0 if met.rule.then.is_delay_virtual else sandbox.clock.wall_seconds(waited)
+    await call.suspended(sandbox.sleep(wait_s))
+    if limit is None or not met.timed_out or (call.is_lost and not met.rule.then.after_commit):
+        return None
+    text = f"a fault's delay of {span.total_seconds():g} s is longer than limits.integration_timeout"
+    call.exchange.error, call.exchange.diagnosis = "integration_timeout", text
+    return Reply(TIMED_OUT, error_bodies.timed_out(limit))
+
+
+async def _held(call: ApiCall, met: ChosenFault) -> None:
+    """Wait in a hold. A client that leaves meanwhile frees its place."""
+    exchange = call.exchange
+    refid, what = call.fields.get("refid", ""), f"{exchange.method} {exchange.path}"
+    name = met.rule.then.hold
+    kind: Kind = "answer" if met.rule.then.after_commit else "request"
+    held = HoldEntry(name, kind, what, call.now, call.wall, refid if isinstance(refid, str) else "")
+    how = await call.suspended(_hold(call, held))
+    left = f"the client closed its connection during the hold {name!r}, so it got no answer"
+    text = left if how is Resumption.GONE else reason(how, name)
+    if how is Resumption.READY and not call.is_lost:
+        text = f"held as {name!r} until {call.now.astimezone(SERVICE_ZONE):%H:%M:%S}"
+    if text:
+        note(call, text)
+
+
+async def _hold(call: ApiCall, held: HoldEntry) -> Resumption:
+    source = call.request.source
+    if source is not None:
+        source.on_left = held.leave
+        if source.has_left:
+            return Resumption.GONE
+    return await call.sandbox.holds.hold(held)
+
+
+def _drawn(call: ApiCall, rule: Rule[FaultThen], delay: tuple[timedelta, timedelta] | Spread) -> timedelta:
+    sandbox = call.sandbox
+    chosen = sandbox.core.state.faults.times_chosen(rule)
+    fraction = draw.fraction(sandbox.seed, rule.label, "delay", chosen)
+    if isinstance(delay, Spread):
+        return delay.at(fraction)
+    low, high = delay
+    return low + (high - low) * fraction

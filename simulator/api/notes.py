@@ -1,19 +1,16 @@
 """The notes that explain answers in X-Sim-Diagnosis and the journal, without duplicates."""
 
 from collections.abc import Collection, Iterable
-from datetime import date
 
 from simulator.api.call import ApiCall, Problems
 from simulator.auth import headers as names
 from simulator.contract import surplus
 from simulator.contract.query import parameters, whole
 from simulator.domain.model.details import Detail
-from simulator.domain.model.instants import day
 from simulator.domain.model.pricing import data_source
 from simulator.domain.queries import not_on_sale
-from simulator.redaction import Secrets, redact, redact_urls
-from simulator.runtime.journal import Exchange
 from simulator.wire.diagnoses import sentence, shown
+from simulator.wire.formats import api_version
 
 SIZE_DEFAULT = 100
 
@@ -37,14 +34,6 @@ def note_each(call: ApiCall, sentences: Iterable[str]) -> None:
     """Note several sentences."""
     for text in sentences:
         note(call, text)
-
-
-def redact_diagnosis(exchange: Exchange, own: Secrets, others: Iterable[Secrets]) -> str:
-    """Redact the secrets of a request's own sandbox in the recorded diagnosis. Return the diagnosis for the answer's
-    header, where `others` are redacted, too. A replay does not know `others`, and must record the same text."""
-    exchange.diagnosis = redact_urls(redact(exchange.diagnosis, (own,)))
-    exchange.told = redact_urls(redact(exchange.told, (own,)))
-    return redact(exchange.told or exchange.diagnosis, others)
 
 
 def note_problems(call: ApiCall, problems: Problems) -> None:
@@ -106,16 +95,6 @@ def _extras(call: ApiCall) -> Collection[str]:
     product = call.owner.sees(call.sandbox.core.state.catalog, str(call.fields.get("product")))
     known: Collection[str] = product.fulfillment.extras if product else extras["properties"]
     return known
-
-
-def api_version(header: bytes | None) -> date | None:
-    """Return the requested date; None without a header and for an invalid date."""
-    if header is None:
-        return None
-    try:
-        return day(header.decode("latin-1"))
-    except ValueError:
-        return None
 
 
 def note_filters(call: ApiCall, names: Iterable[str], every: int, what: str) -> None:

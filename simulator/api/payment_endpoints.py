@@ -15,7 +15,6 @@ from simulator.domain.model.transactions import PaymentRefused, Reason
 from simulator.domain.queries import NEW_VERSION, older
 from simulator.runtime.lives import NO_QUOTAS
 from simulator.wire import bill_answers, payment_answers
-from simulator.wire.payment_answers import network_status
 
 NO_EXTRAS: Mapping[str, object] = {}
 
@@ -121,7 +120,7 @@ def _open_case(kind: CaseKind, call: ApiCall) -> Reply:
 check, void = partial(_open_case, CaseKind.DISPUTE), partial(_open_case, CaseKind.VOID)
 
 
-# The refusals of malformed parameters of a bill look-up.
+# The parameters of a bill look-up, with their refusals.
 _ERRORS: Mapping[str, BillError] = {
     "product": BillError.PRODUCT,
     "account": BillError.ACCOUNT,
@@ -136,12 +135,8 @@ def show_bill(call: ApiCall) -> Reply:
     fields, exchange = call.fields, call.exchange
     outcome = call.sandbox.apply(
         LookUpBill(
+            **{name: fields.get(name, "") for name in _ERRORS},
             reseller=call.owner.code,
-            product=fields["product"],
-            account=fields["account"],
-            biller_code=fields.get("biller_code", ""),
-            ref2=fields.get("ref2", ""),
-            amount=fields.get("amount", ""),
             rule=exchange.selected_rule,
             sender=exchange.client,
             key=call.key,
@@ -175,4 +170,4 @@ def show_network(call: ApiCall) -> Reply:
     if product is None:
         note(call, no_product(call, code))
         return refuse_parameters({"product": [UNKNOWN_PRODUCT]})
-    return Reply(200, network_status(product, state.network.status(code, call.now), call.now))
+    return Reply(200, payment_answers.network_status(product, state.network.status(code, call.now), call.now))

@@ -21,15 +21,14 @@ import msgspec
 from simulator.api import authentication, refusals
 from simulator.api.call import GONE, ApiCall, ApiRequest, ClientGone, EncodedReply, Reply
 from simulator.api.clients import DIRECT, ClientResolver
-from simulator.api.fault_effects import NO_REPLY, choose_fault, with_failures
+from simulator.api.fault_effects import NO_REPLY, await_fault, choose_fault, with_failures
 from simulator.api.notes import (
     note_ignored_members,
     note_ignored_parameters,
     note_ignored_parts,
-    redact_diagnosis,
 )
+from simulator.api.request_bodies import await_body, store_unread_body
 from simulator.api.routes import Routes
-from simulator.api.suspension import await_body, await_fault, store_unread_body
 from simulator.auth import headers as names
 from simulator.contract.body import read_members
 from simulator.contract.endpoints import PathTable
@@ -37,6 +36,7 @@ from simulator.contract.query import read_query
 from simulator.domain.commands import CountRequest
 from simulator.domain.model.domain_events import StatusChange
 from simulator.persistence.tape.entries import RequestShown
+from simulator.redaction import redact, redact_urls
 from simulator.runtime.journal import Exchange, decode_rule_names, packed, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import NO_QUOTAS
@@ -297,7 +297,8 @@ def with_deprecation(call: ApiCall, reply: Reply, paths: Collection[str]) -> Rep
 def _complete(call: ApiCall, reply: Reply, content: bytes, url_sandbox: LiveSandbox | None) -> str:
     """Complete the record of a call with its reply. Return the diagnosis for its client.
 
-    The secrets of the call's sandbox are redacted in the record and in the diagnosis, other secrets in the latter only.
+    The secrets of the call's sandbox are redacted in the record and in the diagnosis, other secrets in the latter only:
+    a replay does not know them, and must record the same text.
     """
     exchange, sandbox = call.exchange, call.sandbox
     exchange.status, exchange.content = reply.status, reply.journaled or content
@@ -308,7 +309,9 @@ def _complete(call: ApiCall, reply: Reply, content: bytes, url_sandbox: LiveSand
     if not exchange.diagnosis:
         return ""
     own, *others = sandbox.secrets
-    return redact_diagnosis(exchange, own, (*others, *(url_sandbox.secrets if url_sandbox else ())))
+    exchange.diagnosis = redact_urls(redact(exchange.diagnosis, (own,)))
+    exchange.told = redact_urls(redact(exchange.told, (own,)))
+    return redact(exchange.told or exchange.diagnosis, (*others, *(url_sandbox.secrets if url_sandbox else ())))
 
 
 def record(call: ApiCall, recorder: LiveSandbox) -> None:

@@ -1,26 +1,17 @@
 """Refusals that are the same for every endpoint."""
 
-import re
-
 from simulator.api.call import ApiCall, Problems, Reply
 from simulator.api.clients import is_listed_address
-from simulator.api.notes import note, note_problems
-from simulator.auth.signature import BODY_BYTES_MAX, Denied
-from simulator.contract.surplus import hint, suggestion
+from simulator.api.notes import note, note_each, note_problems
+from simulator.auth.signature import Denied
+from simulator.contract import surplus
 from simulator.domain.model.details import NAMES_MAX
-from simulator.domain.model.likeness import nearest
 from simulator.domain.model.resellers import Reseller
 from simulator.runtime.journal import UNEXPECTED
 from simulator.runtime.operations import report
-from simulator.short_text import shortened
 from simulator.wire import error_bodies
 from simulator.wire.diagnoses import shown
 
-BODY_BOUND = f"at most {BODY_BYTES_MAX} bytes are read"
-_VERSION = re.compile(r"^/v[0-9]+(?=/)")
-_CONTROL = re.compile(r"/_?sim+(?:/|$)")
-_PREFIX = re.compile(r"/s/[^/]+(?:/|$)", re.IGNORECASE)
-CONSOLE_HINT = " The simulator's own pages are at /_sim/."
 ENCODED = "cannot be read: the service does not support Content-Encoding; send plain JSON, without this header"
 UNKNOWN_PRODUCT = "must be a product of the catalog"
 
@@ -68,20 +59,9 @@ def refuse_address_of(call: ApiCall, reseller: Reseller) -> Reply | None:
 
 def unknown_path(call: ApiCall, known: list[str]) -> Reply:
     """Return 404 for a path that the service does not have."""
-    path, prefix, hint = call.exchange.path, call.exchange.prefix, ""
-    if prefix and (repeated := _PREFIX.match(path)):
-        own, links = prefix[prefix.rindex("/s/") :], "links of a list have the sandbox's path already"
-        note(call, f"the path names two sandboxes, {_shown(own)} and {_shown(repeated[0].rstrip('/'))}; {links}")
-        note(call, "resolve them against the host, not against the base URL")
-    elif _CONTROL.match(path):
-        note(call, "the control API is below /_sim of the server, without a sandbox before it")
-        hint = " The control API is below /_sim/."
-    else:
-        by_name = {_VERSION.sub("", each): each for each in known}
-        likely = by_name.get(nearest(_VERSION.sub("", path.lower()), by_name), "")
-        note(call, f"the service has no such path{suggestion(likely)}")
-        hint = f" Did you mean {likely}?" if likely else CONSOLE_HINT if path == "/" else ""
-    return Reply(404, error_bodies.parameters(f"There is no such path.{hint}", {}))
+    sentences, advice = surplus.unknown_path(call.exchange.path, call.exchange.prefix, known)
+    note_each(call, sentences)
+    return Reply(404, error_bodies.parameters(f"There is no such path.{advice}", {}))
 
 
 def wrong_method(call: ApiCall, allowed: list[str]) -> Reply:
@@ -94,14 +74,14 @@ def wrong_method(call: ApiCall, allowed: list[str]) -> Reply:
 
 def unknown_sandbox(sandbox_id: str, call: ApiCall) -> Reply:
     """Return 404 for the URL of a sandbox that does not exist."""
-    note(call, f"there is no sandbox {_shown(sandbox_id)}; GET /_sim/sandboxes lists them")
-    return refuse(call, 404, "unknown_sandbox", f"There is no sandbox {_shown(sandbox_id)} at this address.")
+    note(call, f"there is no sandbox {surplus.cited(sandbox_id)}; GET /_sim/sandboxes lists them")
+    return refuse(call, 404, "unknown_sandbox", f"There is no sandbox {surplus.cited(sandbox_id)} at this address.")
 
 
 def lost_sandbox(call: ApiCall) -> Reply:
     """Return 404 for a request whose sandbox was deleted before execution, 409 if it was reset or rewound."""
     if call.sandbox.is_deleted:
-        text = f"The sandbox {_shown(call.sandbox.id)} was deleted before this request was carried out."
+        text = f"The sandbox {surplus.cited(call.sandbox.id)} was deleted before this request was carried out."
         return Reply(404, error_bodies.coded("unknown_sandbox", text))
     event = "server was stopped" if call.sandbox.driver.is_stopping else f"sandbox was {call.sandbox.last_ending}"
     return refuse(call, 409, "sandbox_reset", f"The {event} before this request was carried out.")
@@ -122,11 +102,6 @@ def failed(call: ApiCall, error: Exception) -> Reply:
 
 def unknown_rule(call: ApiCall, name: str) -> Reply:
     """Return 400 for a request that selects a rule that does not exist."""
-    note(call, f"no rule {shown(name)}{hint(name, call.sandbox.core.state.rule_names())}")
-    text = f"X-Sim-Rule names {_shown(name)}, but the sandbox has no rule of that name."
+    note(call, f"no rule {shown(name)}{surplus.hint(name, call.sandbox.core.state.rule_names())}")
+    text = f"X-Sim-Rule names {surplus.cited(name)}, but the sandbox has no rule of that name."
     return refuse(call, 400, "unknown_rule", text)
-
-
-def _shown(name: str) -> str:
-    """Return client input for a message, truncated to the length of a name."""
-    return repr(shortened(name, ellipsis="…"))

@@ -13,9 +13,7 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire import error_bodies
 from simulator.wire.token_answers import PATH, REFRESH_PATH
 
-Methods = Mapping[str, ApiEndpoint]
-Routes = Mapping[str, Methods]
-
+Routes = Mapping[str, Mapping[str, ApiEndpoint]]
 
 _TOKEN: Final[Any] = {"denied": error_bodies.without_fields, "access": Access.OPEN, "is_deprecated": True}
 _LEGACY: Final[Any] = {"access": Access.LEGACY, "is_deprecated": True}
@@ -87,16 +85,15 @@ def judge_unsigned(
     sandbox: LiveSandbox, method: str, path: str, headers: Mapping[bytes, bytes]
 ) -> tuple[str, str] | None:
     """Return `valid` or the code of the refusal of an unsigned request, with the reason; None if required credentials
-    are absent. Nothing is sent or changed."""
-    endpoint = (PATHS.exact.get(path) or PATHS.match(path)[1]).get(method.upper())
-    if endpoint is not None and endpoint.access is Access.OPEN:
+    are absent. Nothing is sent or changed. An unknown path is judged as the catalog is."""
+    endpoint = (PATHS.exact.get(path) or PATHS.match(path)[1]).get(method.upper(), _CATALOG)
+    if endpoint.access is Access.OPEN:
         return "valid", "this endpoint takes no credentials in its headers"
     if names.AUTHORIZATION not in headers:
         return None
     now = sandbox.clock.now()
-    access = Access.SIGNED if endpoint is None else endpoint.access
-    found = holder_of(sandbox, access, headers[names.AUTHORIZATION], now)
-    if not isinstance(found, Denied) and endpoint is not None:
+    found = holder_of(sandbox, endpoint.access, headers[names.AUTHORIZATION], now)
+    if not isinstance(found, Denied):
         found = closed_to_token(endpoint, found, now) or found
     if isinstance(found, Denied):
         return found.code, found.diagnosis

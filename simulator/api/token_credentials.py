@@ -139,7 +139,12 @@ async def owner_at_root(
     if request.method == "POST" and path in PATHS:
         request = await _with_body(request)
         fields, _ = decode_form(headers.get(b"content-type", b""), request.body or b"", any_type=True)
-        return _by_credentials(sandboxes, default, path, fields) or default, request
+        if path == REFRESH_PATH:
+            return _by_token(sandboxes, fields.get("refresh_token")) or default, request
+        username = fields.get("username")
+        if not isinstance(username, str) or username in default.core.state.users:
+            return default, request
+        return sandboxes.unique_users.get(username, default), request
     if key := headers.get(names.API_KEY, b"").decode("latin-1"):
         known = key in default.core.state.keys
         return default if known else sandboxes.unique_keys.get(key) or default, request
@@ -150,17 +155,6 @@ async def owner_at_root(
 def names_owner(path: str, request: ApiRequest) -> bool:
     """Return whether a request has an API key or a username. Tokens do not count, since they can be forged."""
     return names.API_KEY in request.by_name or path == PATH
-
-
-def _by_credentials(
-    sandboxes: Sandboxes, default: LiveSandbox, path: str, fields: dict[str, Any]
-) -> LiveSandbox | None:
-    if path == REFRESH_PATH:
-        return _by_token(sandboxes, fields.get("refresh_token"))
-    username = fields.get("username")
-    if not isinstance(username, str) or username in default.core.state.users:
-        return None
-    return sandboxes.unique_users.get(username)
 
 
 def _by_token(sandboxes: Sandboxes, token: object) -> LiveSandbox | None:

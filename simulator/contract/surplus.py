@@ -1,6 +1,7 @@
-"""Sentences about the surplus of a request: parts, parameters and members that its endpoint does not read. They name
-what was probably meant, and only the first of many similar ones appear."""
+"""Sentences about the surplus of a request: paths that the service does not have, and parts, parameters and members
+that its endpoint does not read. They name what was probably meant, and only the first of many similar ones appear."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
@@ -14,6 +15,10 @@ from simulator.short_text import shortened
 
 # Longer bodies are not searched for repeated members, which would delay other requests; no valid body is longer.
 REPEATS_BYTES_MAX = 1_000_000
+
+_VERSION = re.compile(r"^/v[0-9]+(?=/)")
+_CONTROL = re.compile(r"/_?sim+(?:/|$)")
+_SANDBOX = re.compile(r"/s/[^/]+(?:/|$)", re.IGNORECASE)
 
 
 def hint(wrong: str, known: Iterable[str], sent: Collection[str] = ()) -> str:
@@ -44,6 +49,27 @@ def first_of(sentences: Iterable[str], count: int, what: str) -> Iterator[str]:
     yield from islice(sentences, NAMES_MAX)
     if count > NAMES_MAX:
         yield f"and {count - NAMES_MAX} more that {what}"
+
+
+def unknown_path(path: str, prefix: str, known: Iterable[str]) -> tuple[tuple[str, ...], str]:
+    """Return sentences about a path that is not `known`, below its sandbox's `prefix`, and advice for the answer."""
+    if prefix and (repeated := _SANDBOX.match(path)):
+        pair = f"{cited(prefix[prefix.rindex('/s/') :])} and {cited(repeated[0].rstrip('/'))}"
+        first = f"the path names two sandboxes, {pair}; links of a list have the sandbox's path already"
+        return (first, "resolve them against the host, not against the base URL"), ""
+    if _CONTROL.match(path):
+        sentence = "the control API is below /_sim of the server, without a sandbox before it"
+        return (sentence,), " The control API is below /_sim/."
+    by_name = {_VERSION.sub("", each): each for each in known}
+    likely = by_name.get(nearest(_VERSION.sub("", path.lower()), by_name), "")
+    pages = " The simulator's own pages are at /_sim/." if path == "/" else ""
+    sentence = f"the service has no such path{suggestion(likely)}"
+    return (sentence,), f" Did you mean {likely}?" if likely else pages
+
+
+def cited(text: str) -> str:
+    """Return client input in quotes, cut to the length of a name."""
+    return repr(shortened(text, ellipsis="…"))
 
 
 def unread_parts(source: str, query: bytes, body: bytes) -> Iterator[str]:

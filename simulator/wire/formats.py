@@ -66,6 +66,14 @@ def day_range(text: str) -> tuple[date, date]:
     return day(days[0]), day(days[-1])
 
 
+def api_version(header: bytes | None) -> date | None:
+    """Return the date of an `X-API-Version`; None without a header and for an invalid date."""
+    try:
+        return None if header is None else day(header.decode("latin-1"))
+    except ValueError:
+        return None
+
+
 _UNESCAPED_PLUS = re.compile(r"(T.*) (\d\d:?\d\d)$", re.ASCII)  # in a query that means a space
 
 

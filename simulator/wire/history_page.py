@@ -77,9 +77,19 @@ def meta(figures: Figures) -> dict[str, str]:
     }
 
 
-def body(records: list[dict[str, str | None]], figures: Figures) -> dict[str, Any]:
-    """Return the body of a 200."""
-    return {"data": records, "meta": meta(figures)}
+def body(
+    page: list[Transaction],
+    figures: Figures,
+    products: Mapping[str, Product],
+    *,
+    category_ids: bool = False,
+    payment_names: bool = False,
+) -> dict[str, Any]:
+    """Return the body of a 200; see `record`."""
+    data = [
+        record(one, products.get(one.product), category_ids=category_ids, payment_names=payment_names) for one in page
+    ]
+    return {"data": data, "meta": meta(figures)}
 
 
 def _category(category: Category | None, as_id: bool) -> str:

@@ -137,12 +137,12 @@ DEFECTS = (
     # Authentication
     Defect("a nonce is forgotten before its time", "domain.model.request_limits:Nonces.spend",
            "now - known.at < self._window or timestamp_s <= known.timestamp_s", "now - known.at < self._window / 4"),
-    Defect("a key that is revoked while the body comes is accepted", "api.suspension:_identify_again",
+    Defect("a key that is revoked while the body comes is accepted", "api.request_bodies:_identify_again",
            "or identify(call)", "", seed=17),
-    Defect("a nonce of a payment is given back", "api.suspension:await_fault",
+    Defect("a nonce of a payment is given back", "api.fault_effects:await_fault",
            "met.has_waited = True", "met.has_waited = True\n    nonces = call.sandbox.core.state.nonces\n"
            "    nonces.restore((), *nonces.kept())", seed=42),
-    Defect("a delay ends in what nothing foresaw", "api.suspension:await_fault",
+    Defect("a delay ends in what nothing foresaw", "api.fault_effects:await_fault",
            "met.has_waited = True", "met.has_waited = True\n    raise TypeError", seed=42),
     Defect("a void is missing in the history", f"{HANDLERS}.timeline:propagate_change",
            "    state.resellers[transaction.reseller].history.change_status(transaction)\n",
@@ -187,7 +187,7 @@ DEFECTS = (
     Defect("ids of callbacks depend on more than the sandbox", f"{HANDLERS}.callback_jobs:_add",
            'id=f"cb-{state.callbacks_made}"', 'id=f"cb-{state.callbacks_made}-{id(state) % 97}"'),
     # The disk
-    Defect("the body of a request that has to wait is not on disk", "api.suspension:await_body",
+    Defect("the body of a request that has to wait is not on disk", "api.request_bodies:await_body",
            "call.exchange.body, call.has_body = request.body, True", "call.has_body = True", seed=68),
     Defect("a snapshot on disk lacks a nonce", "persistence.snapshot.capture:_parts",
            "list(state.nonces))", "list(state.nonces)[1:])", seed=8),
