@@ -62,7 +62,7 @@ def as_markdown() -> str:
     """Return the content of the page."""
     tables = {
         ABOUT: [Error(code, 401, text) for code, text in MESSAGES.items()],
-        SERVICE: _merged([*_limits(), *(one for part in _functions(SOURCE / "api") for one in _service_errors(part))]),
+        SERVICE: _merged([*_limits(), *_service_errors_of("api"), *_service_errors_of("wire")]),
         SERVER: [Error(code, status, text) for code, (status, text) in REFUSALS.items()],
         CONTROL: _merged(one for part in _functions(SOURCE) for one in _control_errors(part)),
     }
@@ -80,6 +80,10 @@ def _limits() -> Iterator[Error]:
     yield Error(ReplayRefused.LIMIT.value, 429, REPLAY_REFUSALS[ReplayRefused.LIMIT])
     for code in (authentication.RATE, authentication.BYTES, authentication.TRANSACTIONS):
         yield Error(code, 403, f"This sandbox has a quota of {HOLE}.")
+
+
+def _service_errors_of(room: str) -> Iterator[Error]:
+    return (error for function in _functions(SOURCE / room) for error in _service_errors(function))
 
 
 def _service_errors(function: ast.AST) -> Iterator[Error]:
