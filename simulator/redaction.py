@@ -73,31 +73,28 @@ def _mask(_: str) -> str:
 
 
 class Secrets:
-    """Known secrets, including replaced ones. Secrets can be added.
+    """The `known` secrets, including replaced ones. Secrets can be added.
 
     The search time does not depend on the number of secrets: four bytes at every fourth place of a text are looked up
     among the beginnings of all spellings. (`re` takes 26 s to compile an alternation of 5,000 secrets.)
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._known: dict[str, None] = {}
+        self.known: dict[str, None] = {}
         self.chars = 0  # of all of them
         self._by_beginning: dict[bytes, list[bytes]] = {}
         self._blocks: set[int] = set()
         self.add(secrets)
 
     def __len__(self) -> int:
-        return len(self._known)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
+        return len(self.known)
 
     def add(self, secrets: Iterable[str]) -> None:
         """Hide these, too."""
         for secret in secrets:
-            if secret in self._known:
+            if secret in self.known:
                 continue
-            self._known[secret] = None
+            self.known[secret] = None
             self.chars += len(secret)
             for spelling in _spellings(secret):
                 self._by_beginning.setdefault(spelling[:FOUND_CHARS_MIN], []).append(spelling)

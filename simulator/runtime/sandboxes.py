@@ -87,7 +87,7 @@ class Sandboxes:
     def secrets(self) -> tuple[Secrets, ...]:
         """Return the indexes of secrets to redact outside of any sandbox: the secrets of all sandboxes, including
         former ones."""
-        of_all = set(self.server_secrets).union(*(each.core.state.secrets for each in self))
+        of_all = set(self.server_secrets.known).union(*(each.core.state.secrets for each in self))
         self._secrets = followed(self._secrets, of_all)
         return self._secrets, *self.former_secrets.generations
 

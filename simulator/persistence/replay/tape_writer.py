@@ -92,7 +92,7 @@ def take_tape(live: LiveSandbox, now: datetime | None = None, ended: Ending = ""
     thread."""
     entries = live.tape.taken()
     end = end_of(live, len(entries), live.tape.left_out, now, ended)
-    head, keys, server = head_of(live, len(entries)), frozenset(live.core.state.keys), tuple(live.server_secrets)
+    head, keys, server = head_of(live, len(entries)), frozenset(live.core.state.keys), tuple(live.server_secrets.known)
     return TakenTape(head, entries, end, keys, live.former_secrets.generations, server)
 
 
