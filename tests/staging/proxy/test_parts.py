@@ -351,11 +351,11 @@ def test_secrets_are_kept_within_bounds_of_count_length_and_sum() -> None:
     secrets = SeenSecrets()
     for n in range(200):
         secrets.learn("/v2/token", json.dumps({"password": f"{n:08}-" + "p" * 60_000}).encode(), b"")
-    kept = [text for index in secrets.secrets for text in index._known]
+    kept = [text for index in secrets.secrets for text in index.known]
     assert max(map(len, kept)) == 4096
     for n in range(3000):
         secrets.learn("/v2/token", json.dumps({"password": f"{n:08}=" + "p" * 5000}).encode(), b"")
-    kept = [text for index in secrets.secrets for text in index._known]
+    kept = [text for index in secrets.secrets for text in index.known]
     assert sum(map(len, kept)) <= 2 * (4 * 1024 * 1024 + 4096)
     assert secrets.mask.text(f"{2999:08}=" + "p" * 100) == "(not shown)"
 
