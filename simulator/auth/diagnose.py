@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from simulator.auth.autopsy.body_mistakes import body_flaw
-from simulator.auth.autopsy.search import LOOP_HMACS_MAX, WITHOUT_SECRET, search
+from simulator.auth.autopsy.search import search
 from simulator.auth.autopsy.signing_steps import Facts
 from simulator.auth.canonical import QueryRules, body_hash
 from simulator.auth.form import PREFIX, wrong_digest
@@ -54,10 +54,10 @@ def diagnose(
         api_key=headers.get(API_KEY, b""),
         fields=fields,
         rules=rules,
-        text_bytes_max=2 * 1024,  # the event loop waits for the search
+        body_bytes_max=2 * 1024,  # the event loop waits for the search
     )
-    match, _ = search(facts, LOOP_HMACS_MAX)
-    if match is not None and WITHOUT_SECRET.isdisjoint(one.id for one in match.found):
+    match, _ = search(facts, is_short=True)
+    if match is not None:
         return " and ".join(f"{way.does}; {way.fix}" for way in match.found)
     is_encoded = headers.get(b"content-encoding", b"identity") != b"identity"
     return wrong_digest(claim.signature) or (_ENCODED if is_encoded else body_flaw(facts) or _UNKNOWN)

@@ -2,19 +2,18 @@
 
 import pytest
 
-from simulator.auth.autopsy import search
-from simulator.auth.autopsy.signing_steps import Ways
+from simulator.auth.autopsy.signing_steps import Makes, Signing
 
 
 @pytest.fixture
 def tried(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """Each string that searches try from now on."""
     strings: list[bytes] = []
-    sign = search.digest_of
+    sign = Signing.string
 
-    def note(secret: bytes, ways: Ways, text: bytes) -> bytes:
-        strings.append(text)
-        return sign(secret, ways, text)
+    def note(self: Signing, makes: Makes) -> bytes:
+        strings.append(sign(self, makes))
+        return strings[-1]
 
-    monkeypatch.setattr(search, "digest_of", note)
+    monkeypatch.setattr(Signing, "string", note)
     return strings

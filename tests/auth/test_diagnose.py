@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import hmac
-import json
 from collections.abc import Callable
 
 import msgspec
@@ -64,7 +63,6 @@ MISTAKES = [
     (claim_of(canonical(hashed="")), "hash is missing"),
     (claim_of(canonical(hashed=EMPTY)), "empty body was signed"),
     (claim_of(canonical(hashed=hashed(b'{"a":1}'))), "serialised again"),
-    (claim_of(canonical(hashed=hashed(json.dumps({"a": 1}, indent=2).encode()))), "serialised again"),
     (claim_of(canonical(), b"another secret of 32 bytes......"), "no common mistake"),
 ]
 
@@ -96,12 +94,11 @@ PLAIN, SPACE = "a=1&b=2", "date=2026-10-01%20-%202026-10-02&limit=5"
 QUERIES = [
     ("limit=5&date=1&flag", "date=1&flag&limit=5", "flag has no ="),
     ("limit=5&date=1&flag", "date=1&flag=&limit=5", "flag has no ="),
-    ("Account=1&a=2", "a=2&Account=1", "regardless of case"),
     (SPACE, "date=2026-10-01+-+2026-10-02&limit=5", "in another encoding than it is sent"),
     (SPACE.replace("%20", "+"), SPACE, "in another encoding than it is sent"),
     (SPACE.replace("%20", "+"), "date=2026-10-01 - 2026-10-02&limit=5", "percent-decoded"),
     ("url=http%3a%2f%2fh%2fx", "url=http%3A%2F%2Fh%2Fx", "in another encoding than it is sent"),
-    ("url=http://h/x!", "url=http%3A%2F%2Fh%2Fx!", "in another encoding than it is sent"),
+    ("url=http://h/x", "url=http%3A%2F%2Fh%2Fx", "in another encoding than it is sent"),
 ]
 
 
@@ -155,8 +152,8 @@ def test_only_the_choices_that_a_query_breaks_are_named() -> None:
         assert diagnose(claim, "GET", PATH, sent.encode(), b"", rules) == said
 
 
-@pytest.mark.parametrize("signed", ["a=1&b=&s=2&s=1", "a=1&b=&s=1&s=2", "a=1&s=2&s=1", "a=1&s=1&s=2"])
-def test_a_mistake_is_named_whichever_accepted_query_was_signed(signed: str) -> None:
+@pytest.mark.parametrize("signed", ["a=1&b=&s=2&s=1", "a=1&b=&s=1&s=2"])
+def test_a_mistake_is_named_whichever_order_of_equal_keys_was_signed(signed: str) -> None:
     text = canonical("GET", signed, EMPTY)
     for claim, expected in (
         (claim_of(text, base64.b64encode(SECRET)), "decode the secret from Base64"),

@@ -232,7 +232,7 @@ CLIENTS: tuple[Mistaken, ...] = (
     mistaken("body-serialised-again", hashed=body_as(json.dumps)),
     mistaken("body-serialised-again", hashed=body_as(lambda value: json.dumps(value, indent=2))),
     mistaken("body-serialised-again", hashed=body_as(lambda value: json.dumps(value, indent=4))),
-    mistaken("body-serialised-again", hashed=body_as(str)),
+    mistaken("body-object-printed", hashed=body_as(str)),
     mistaken(
         "body-serialised-again", hashed=body_as(lambda v: json.dumps(v, separators=(",", ":")).replace("/", "\\/"))
     ),

@@ -2,9 +2,11 @@
 
 from base64 import b64decode
 
-from simulator.auth.autopsy.signing_steps import Facts, Other
+from simulator.auth.autopsy.body_mistakes import body_flaw
+from simulator.auth.autopsy.signing_steps import Facts, Other, Ways
 from simulator.auth.canonical import QueryRules, body_hash
 from simulator.auth.diagnose import diagnose
+from simulator.auth.form import wrong_form
 from simulator.auth.signature import Claim, check_headers
 from simulator.contract.endpoints import fields_of
 from tests.support import signing
@@ -61,3 +63,15 @@ def header(request: Request, sent: str, rules: QueryRules = RULES) -> str:
         fields = fields_of(request.method, request.path)
         return diagnose(claim, *parts, rules, "/s/mine", sent_headers, fields)
     return claim.diagnosis
+
+
+def sentence(found: Ways) -> str:
+    """Return what the header says of mistakes."""
+    return " and ".join(f"{one.does}; {one.fix}" for one in found)
+
+
+def agrees(said: str, found: Ways, request: Request, sent: str) -> bool:
+    """Return whether a header says the mistakes that the autopsy found, or only what the signature and the body show by
+    their form, or that the whole autopsy has to be read."""
+    forms = (wrong_form(sent.encode()), body_flaw(facts(request, sent)))
+    return said in (sentence(found), *filter(None, forms)) or said.startswith("no common mistake alone explains it")

@@ -20,6 +20,7 @@ _TITLES = {
     "encoding": "In how the signature is written",
     "prefix": "In its prefix",
 }
+_READ = ("encoding", "prefix")  # found by reading X-Signature, so that they cost no HMAC
 
 
 def as_markdown() -> str:
@@ -30,6 +31,11 @@ def as_markdown() -> str:
 
 
 def _section(place: str) -> str:
-    of_place = (one for one in MISTAKES if PLACES[one.step] == place)
-    rows = ((f"`{one.id}`", cell(one.does.replace("{}", "…")), cell(one.fix)) for one in of_place)
-    return f"\n### {_TITLES[place]}\n\n{markdown([('id', 'the client', 'what to do'), *rows])}\n"
+    rows = [("id", "the client", "what to do", "header")]
+    for one in MISTAKES:
+        if PLACES[one.step] == place:
+            is_in_header = one.common or place in _READ
+            rows.append(
+                (f"`{one.id}`", cell(one.does.replace("{}", "…")), cell(one.fix), "yes" if is_in_header else "")
+            )
+    return f"\n### {_TITLES[place]}\n\n{markdown(rows)}\n"

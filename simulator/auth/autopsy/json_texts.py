@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from functools import cache
 from itertools import chain, combinations, permutations, product
 from typing import Any
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode
@@ -39,18 +40,27 @@ _ENCODERS = (
 )  # fmt: skip
 
 
+@cache
+def _encoder(layout: Layout, is_ascii: bool, is_sorted: bool) -> json.JSONEncoder:
+    return json.JSONEncoder(ensure_ascii=is_ascii, indent=layout[0], separators=layout[1:], sort_keys=is_sorted)
+
+
+def _marked(digits: str) -> str:
+    return _BEGIN + digits + _END
+
+
+_DECODER = json.JSONDecoder(parse_float=_marked, parse_int=_marked)
+
+
 def value_of(text: bytes) -> Any:
     """Return the value of a JSON text in UTF-8. Raises ValueError and RecursionError."""
 
-    def number(digits: str) -> str:
-        return _BEGIN + digits + _END
-
-    return json.loads(text.decode(), parse_float=number, parse_int=number)
+    return _DECODER.decode(text.decode())
 
 
 def written(value: object, layout: Layout = _TIGHT, *, is_ascii: bool = False, is_sorted: bool = False) -> bytes:
     """Return a value as JSON. With `is_ascii`, all other characters are escaped."""
-    text = json.dumps(value, ensure_ascii=is_ascii, indent=layout[0], separators=layout[1:], sort_keys=is_sorted)
+    text = _encoder(layout, is_ascii, is_sorted).encode(value)
     return text.replace('"' + _BEGIN, "").replace(_END + '"', "").encode("utf-8", "replace")
 
 

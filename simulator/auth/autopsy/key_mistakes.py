@@ -75,7 +75,7 @@ _DIGEST = "encode the raw digest in Base64"
 MISTAKES = (
     *rows(
         "key",
-        ("secret-not-decoded", "the secret was used as text", _DECODE, lambda r: [b64encode(r.secret)]),
+        ("secret-not-decoded", "the secret was used as text", _DECODE, lambda r: [b64encode(r.secret)], 1),
         ("secret-with-blanks", "the secret was used with a blank or line end",
          "strip the secret and decode it from Base64",
          lambda r: [made for text in [b64encode(r.secret)] for blank in (b"\n", b" ", b"\r\n", b"\r", b"\t")
@@ -84,7 +84,7 @@ MISTAKES = (
          lambda r: [r.secret.hex().encode(), r.secret.hex().upper().encode()]),
         ("secret-as-characters", "the secret's bytes were converted to text and encoded again", _BYTES,
          lambda r: [r.secret.decode("utf-8", "replace").encode(), r.secret.decode("latin-1").encode(),
-                    r.secret.decode("ascii", "ignore").encode()]),
+                    r.secret.decode("ascii", "ignore").encode()] if not r.secret.isascii() else [], 2),
         ("secret-url-safe", "the secret's text was decoded with the wrong alphabet, or changed to - and _",
          "decode the secret as standard Base64",
          lambda r: [urlsafe_b64encode(r.secret), urlsafe_b64encode(r.secret).rstrip(b"="),
@@ -129,7 +129,7 @@ MISTAKES = (
             ("md5", "MD5", "md5"), ("sha3-256", "SHA3-256", "sha3_256"))),
         ("key-and-string-swapped", "the string is the key of the HMAC, and the secret its message",
          "make the secret the key and the string the message",
-         always(lambda key, text: hmac.digest(text, key, "sha256"))),
+         always(lambda key, text: hmac.digest(text, key, "sha256")), 1),
         ("hash-without-hmac", "secret and string were hashed together, without HMAC", "use HMAC-SHA256",
          lambda r: map(_plain_hash, (lambda key, text: key + text, lambda key, text: text + key,
                                      lambda key, text: key + b":" + text, lambda key, text: text + b":" + key))),

@@ -14,6 +14,7 @@ from simulator.auth.autopsy.signing_steps import PARTS_MAX, Facts, Shown, always
 from simulator.auth.canonical import EMPTY_BODY_HASH, body_hash, by_key, by_key_and_value, key_of
 from simulator.short_text import one_line, shortened
 
+_QUERY_BYTES_MAX = 8 * 1024
 _ABSENT = ("None", "null", "undefined", "", "nil", "NULL", "(null)", "<nil>")
 _INDEX = re.compile(r"\[\d*\]$")
 _INTEGER = re.compile("0|[1-9][0-9]{0,14}")
@@ -25,7 +26,7 @@ Pairs = list[tuple[str, str]]
 
 def _parts_of(r: Facts) -> Parameters:
     """Return the parameters; none if the query is too long to be changed."""
-    return r.query.split(b"&") if 0 < len(r.query) <= r.text_bytes_max else []
+    return r.query.split(b"&") if 0 < len(r.query) <= _QUERY_BYTES_MAX else []
 
 
 def _pairs(r: Facts) -> Pairs:
@@ -135,7 +136,7 @@ _LITERALS = {
 def _bare(r: Facts) -> Shown:
     if bare := [part for part in _parts_of(r) if b"=" not in part]:
         shown = _quoted(next(filter(None, bare), b"")) or "an empty parameter"
-        for way in (bytes, lambda part: part or None, lambda part: part + b"=" if part else None):
+        for way in (bytes, lambda part: part + b"=" if part else None, lambda part: part or None):
             yield way, shown
 
 
@@ -146,7 +147,7 @@ def _sorts(key: Callable[[bytes], bytes], *, reverse: bool = False) -> list[Any]
 
 def _after(r: Facts, befores: Iterable[bytes]) -> Iterator[Any]:
     for before in befores:
-        yield from (before.__add__, before + r.query)
+        yield from (before + r.query, before.__add__)
 
 
 def _spelt(spell: Callable[..., Any]) -> Callable[[bytes], bytes]:
@@ -167,9 +168,9 @@ _ENCODINGS = tuple(partial(encode, safe=safe) for encode, safe in (
 
 
 def _encoded_otherwise(r: Facts) -> Iterator[Any]:
+    yield from map(_spelt, _ENCODINGS)
     for case in (bytes.lower, bytes.upper):
         yield lambda part, case=case: _ESCAPE.sub(lambda found: case(found[0]), part)
-    yield from map(_spelt, _ENCODINGS)
     plain = {escape: unquote_to_bytes(escape) for escape in sorted(set(_ESCAPE.findall(r.query)))[:8]}
     for old, new in ((b"~", b"%7E"), (b"+", b"%20"), (b"%20", b"+"), *plain.items()):
         yield lambda part, old=old, new=new: part.replace(old, new)
@@ -202,21 +203,21 @@ MISTAKES = (
     *rows(
         "empty",
         ("empty-values-in", "parameters with an empty value are signed", "leave them out (assume.empty-query-values)",
-         lambda r: [bytes, lambda part: part[:-1]] if r.rules.empty_values == "without" else []),
+         lambda r: [bytes, lambda part: part[:-1]] if r.rules.empty_values == "without" else [], 2),
         ("empty-values-out", "parameters with an empty value are not signed",
          "sign them, too (assume.empty-query-values)",
-         always(lambda _: None)),
+         always(lambda _: None), 1),
         ("empty-value-without-equals", "a parameter with an empty value is signed without its =",
-         "keep the = of the parameter", always(lambda part: part[:-1])),
+         "keep the = of the parameter", always(lambda part: part[:-1]), 1),
     ),
     *rows(
         "query",
-        ("query-left-out", "the query was left out", QUERY, always(b"")),
-        ("query-is-path", "the path is signed instead of the query", QUERY, lambda r: r.paths),
+        ("query-left-out", "the query was left out", QUERY, lambda r: [b""] if r.query else [], 1),
+        ("query-is-path", "the path is signed instead of the query", QUERY, lambda r: r.paths, 1),
         ("query-with-path", "the path is signed together with the query", _AFTER,
-         lambda r: _after(r, [path + b"?" for path in r.paths])),
+         lambda r: _after(r, [path + b"?" for path in r.paths]) if r.query else [], 1),
         ("query-with-question-mark", "the query keeps its question mark", "sign what follows the question mark",
-         always(b"?".__add__)),
+         lambda r: [b"?".__add__] if r.query else [], 1),
         ("query-is-url", "the whole URL is signed instead of the query", _AFTER,
          lambda r: _after(r, [scheme + r.host + path + b"?"[: len(r.query)] for path in r.paths
                               for scheme in (b"http://", b"https://")])),
@@ -225,27 +226,30 @@ MISTAKES = (
     *rows(
         "spelling",
         ("query-decoded", "the query is percent-decoded", "sign the query as it is sent",
-         always(unquote_to_bytes, lambda part: unquote_to_bytes(part.replace(b"+", b" ")))),
-        ("query-encoded-otherwise", "the query is signed in another encoding than it is sent", RAW, _encoded_otherwise),
+         always(unquote_to_bytes, lambda part: unquote_to_bytes(part.replace(b"+", b" "))), 2),
+        ("query-encoded-otherwise", "the query is signed in another encoding than it is sent", RAW,
+         _encoded_otherwise, 2),
         ("query-encoded-twice", "the query is percent-encoded once more than it is sent", RAW,
-         always(lambda part: quote(part, safe="=").encode(), lambda part: quote(part, safe="").encode())),
+         always(lambda part: quote(part, safe="=").encode(), lambda part: quote(part, safe="").encode()), 1),
         ("query-other-charset", "non-ASCII letters of the query are signed in {}", SAME, _in_other_charset),
     ),
     *rows(
         "bare",
         ("parameter-without-equals", "{} has no =, so it is not part of the canonical string",
-         "leave out every parameter that has no =", _bare),
+         "leave out every parameter that has no =", _bare, 2),
     ),
     *rows(
         "order",
         ("repeated-keys-by-value", "equal keys are sorted by value",
-         "sort by key alone, equal keys stay in the order sent (assume.repeated-query-keys)", always(by_key_and_value)),
+         "sort by key alone, equal keys stay in the order sent (assume.repeated-query-keys)",
+         lambda r: [by_key_and_value] if r.rules.repeated_keys == "as_sent" else [], 1),
         ("repeated-keys-as-sent", "equal keys are signed in the order sent",
-         "sort by key, and equal keys by value (assume.repeated-query-keys)", always(by_key)),
-        ("query-not-sorted", "the query is not sorted by key", _SORT, always(list, sorted)),
+         "sort by key, and equal keys by value (assume.repeated-query-keys)",
+         lambda r: [by_key] if r.rules.repeated_keys == "sorted" else [], 1),
+        ("query-not-sorted", "the query is not sorted by key", _SORT, always(list, sorted), 1),
         ("query-as-sent", "the query is signed as it is sent",
          "sort the query by key and leave out parameters without =",
-         lambda r: [r.query.split(b"&")] if any(b"=" not in part for part in r.query.split(b"&")) else []),
+         lambda r: [r.query.split(b"&")] if any(b"=" not in part for part in r.query.split(b"&")) else [], 1),
         ("query-ignoring-case", "the query is sorted regardless of case; capitals come first",
          "sort the query by bytes", always(*_sorts(lambda part: key_of(part).lower()))),
         ("query-sorted-by-value", "the query is sorted by value", _SORT,

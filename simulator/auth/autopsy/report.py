@@ -4,6 +4,7 @@ A hash does not show how similar two strings are. So if no known mistake explain
 client says it signed is compared with the right one.
 """
 
+from hmac import compare_digest
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ import msgspec
 
 from simulator.auth.autopsy.body_mistakes import body_flaw
 from simulator.auth.autopsy.search import digest_of, readings, search, ways_of
-from simulator.auth.autopsy.signing_steps import Facts, Parts, Ways, signings
+from simulator.auth.autopsy.signing_steps import Facts, Parts, Ways, makes_of, signings
 from simulator.auth.canonical import canonical_string
 from simulator.auth.form import FIX, wrong_form
 from simulator.short_text import one_line, shortened
@@ -141,9 +142,9 @@ def _mistakes_after_string(facts: Facts, given: bytes) -> Ways | None:
     signed rightly, None if the signature was not made from it."""
     read = readings(facts)
     for ways in ((), *((way,) for way in ways_of(facts, "key", "algorithm"))):
-        digest = digest_of(facts.secret, ways, given)
+        digest = digest_of(facts.secret, makes_of(*ways), given)
         for reading in read:
-            if reading.is_of(digest):
+            if compare_digest(reading.of(digest), reading.sent):
                 return (*ways, *reading.found)
     return None
 

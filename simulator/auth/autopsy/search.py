@@ -10,32 +10,30 @@ from typing import Any, NamedTuple
 
 from simulator.auth.autopsy import body_mistakes, key_mistakes, query_mistakes, string_mistakes
 from simulator.auth.autopsy.key_mistakes import DIGEST_BYTES_MIN
-from simulator.auth.autopsy.signing_steps import Facts, Parts, Signing, Way, Ways, signings
+from simulator.auth.autopsy.signing_steps import (
+    Facts,
+    Makes,
+    Parts,
+    Signing,
+    Way,
+    Ways,
+    makes_of,
+    signings,
+)
 from simulator.auth.canonical import decoded, hmac_sha256
-from simulator.auth.form import PREFIX
+from simulator.auth.form import PREFIX, wrong_form
 from simulator.auth.signature import SIGNATURE_BYTES_MAX
 
 MISTAKES = (*key_mistakes.MISTAKES, *string_mistakes.MISTAKES, *query_mistakes.MISTAKES,
             *body_mistakes.MISTAKES)  # fmt: skip
 """Two mistakes that are found together are reported in this order; within a step, the likeliest comes first."""
 BY_ID = {mistake.id: mistake for mistake in MISTAKES}
-WITHOUT_SECRET = frozenset(
-    {
-        "secret-is-api-key",
-        "secret-is-empty",
-        "secret-is-literal",
-        "secret-of-another",
-        "secret-replaced",
-        "hash-without-secret",
-    }
-)
-"""Mistakes that a client can make without the key's secret. Only readers of the journal see them."""
 HMACS_MAX = 100_000
-"""The budget of a search, in HMACs; each hashed KiB, and every eighth parameter of the query, costs one more."""
-LOOP_HMACS_MAX = 1500
-"""The budget while a refusal waits on the event loop: about 11 ms, enough for nearly all single mistakes."""
-_TRIED_FIRST = 24  # ways of each mistake that are tried before further ways of any; also ways of a pair
-_TRIED_LATER = (240, 2760)  # further ways of each mistake, in two rounds
+"""The budget of a search, in HMACs. Each KiB of the query and of another body, and every eighth parameter, costs one
+more."""
+LOOP_HMACS_MAX = 60
+"""The budget while a refusal waits on the event loop: enough for the common ways of single mistakes."""
+_TRIED_FIRST, _TRIED_MAX = 24, 3000  # ways of each mistake: of singles in the first round and of pairs, in all
 
 
 class SignatureReading(NamedTuple):
@@ -44,10 +42,6 @@ class SignatureReading(NamedTuple):
     found: Ways
     sent: bytes
     of: Callable[[bytes], bytes] = bytes
-
-    def is_of(self, digest: bytes) -> bool:
-        """Return whether this digest was sent."""
-        return hmac.compare_digest(self.of(digest), self.sent)
 
 
 class Match(NamedTuple):
@@ -59,56 +53,72 @@ class Match(NamedTuple):
     string: bytes
 
 
-def search(facts: Facts, hmacs_max: int = HMACS_MAX) -> tuple[Match | None, bool]:
-    """Return the fewest mistakes that explain a signature, and whether the budget sufficed to try all."""
-    weight = 1 + facts.query.count(b"&") // 8
-    if weight > hmacs_max:  # sorting the parameters alone would take too long
+Candidate = tuple[Signing, Makes, Ways]
+"""A string that a client may have signed: the steps that it does otherwise, and the mistakes."""
+
+
+def search(facts: Facts, *, is_short: bool = False) -> tuple[Match | None, bool]:
+    """Return the fewest mistakes that explain a signature, and whether the budget sufficed to try all. A short search
+    tries the common ways of single mistakes only."""
+    weight = 1 + facts.query.count(b"&") // 8 + len(facts.query) // 1024
+    left = LOOP_HMACS_MAX if is_short else HMACS_MAX
+    if weight > left:  # sorting the parameters alone would take too long
         return None, False
-    read = readings(facts)
-    for signing, ways in candidates(facts):
-        string = signing.string(ways)
-        changed = [way.make for way in ways if way.step == "body"]
-        hmacs_max -= weight + sum(map(len, (string, *changed))) // 1024
-        if hmacs_max < 0:
+    read, accepted = readings(facts), signings(facts)
+    right_mac = hmac.new(facts.secret, digestmod="sha256")
+    for signing, makes, ways in _common(facts, accepted) if is_short else candidates(facts, accepted):
+        string = signing.string(makes)
+        left -= weight + (len(makes["body"]) // 1024 if "body" in makes else 0)
+        if left < 0:
             return None, False
-        digest = digest_of(facts.secret, ways, string)
+        if "key" in makes or "algorithm" in makes:
+            digest = digest_of(facts.secret, makes, string)
+        elif string == signing.right and ways:
+            continue
+        else:
+            mac = right_mac.copy()
+            mac.update(string)
+            digest = mac.digest()
         for reading in read:
-            if reading.is_of(digest):
+            if hmac.compare_digest(reading.of(digest), reading.sent):
                 return Match((*ways, *reading.found), signing.parts, string), True
     return None, True
 
 
-def candidates(facts: Facts) -> Iterator[tuple[Signing, Ways]]:
-    """Yield the strings that clients may have signed: without a mistake, with each mistake, then with two mistakes."""
-    accepted = signings(facts)
-    each = [mistake.ways(facts) for mistake in MISTAKES if mistake.step not in _READ_STEPS]
-    first: list[Ways] = []
-    for signing in accepted:
-        yield signing, ()
-    for ways in each:
-        first.append(tuple(islice(ways, _TRIED_FIRST)))
-        yield from ((signing, (way,)) for way in first[-1] for signing in accepted)
-    for count, ways in product(_TRIED_LATER, reversed(each)):  # reversed: thousands of timestamps come last
-        yield from ((signing, (way,)) for way in islice(ways, count) for signing in accepted)
+def _common(facts: Facts, accepted: list[Signing]) -> Iterator[Candidate]:
+    """Yield the strings that clients often sign: without a mistake, then with the common ways of each mistake."""
+    yield from ((signing, {}, ()) for signing in accepted)
+    ways = [way for mistake in _COMMON for way in islice(mistake.ways(facts), mistake.common)]
+    yield from ((signing, {way.step: way.make}, (way,)) for signing in accepted for way in ways)
+
+
+def candidates(facts: Facts, accepted: list[Signing]) -> Iterator[Candidate]:
+    """Yield the strings that clients may have signed: the common ones, with the other ways of each mistake, then with
+    two mistakes."""
+    yield from _common(facts, accepted)
+    for mistake in _SIGNED:
+        ways = islice(mistake.ways(facts), mistake.common, _TRIED_FIRST)
+        yield from ((signing, makes_of(way), (way,)) for way in ways for signing in accepted)
+    for mistake in reversed(_SIGNED):  # thousands of timestamps come last
+        ways = islice(mistake.ways(facts), _TRIED_FIRST, _TRIED_MAX)
+        yield from ((signing, makes_of(way), (way,)) for way in ways for signing in accepted)
+    first = [tuple(islice(mistake.ways(facts), _TRIED_FIRST)) for mistake in _SIGNED]
     for signing, (some, others) in product(accepted, combinations(filter(None, first), 2)):
         for pair in islice(product(some, others), _TRIED_FIRST):
             if pair[0].step != pair[1].step:
-                yield signing, pair
+                yield signing, makes_of(*pair), pair
 
 
-def digest_of(secret: bytes, ways: Ways, string: bytes) -> bytes:
-    """Return the digest of a string, with the key and the algorithm of these ways, else `secret` and HMAC-SHA256."""
-    algorithm = hmac_sha256
-    for way in ways:
-        if way.step == "key":
-            secret = way.make
-        elif way.step == "algorithm":
-            algorithm = way.make
-    return algorithm(secret, string)
+def digest_of(secret: bytes, makes: Makes, string: bytes) -> bytes:
+    """Return the digest of a string, with the key and the algorithm of these makes, else `secret` and HMAC-SHA256."""
+    digest: bytes = makes.get("algorithm", hmac_sha256)(makes.get("key", secret), string)
+    return digest
 
 
 def readings(facts: Facts) -> list[SignatureReading]:
     """Return every way to read the header with at most two mistakes, those with the fewest first."""
+    if not wrong_form(facts.signature):
+        return [SignatureReading((), decoded(facts.signature.removeprefix(PREFIX)) or b"")]
     values: dict[Any, Ways] = {facts.signature[:SIGNATURE_BYTES_MAX]: ()}
     for step, right in _READ_STEPS.items():
         read: dict[Any, Ways] = {}
@@ -133,6 +143,8 @@ _READ_STEPS: dict[str, Callable[[bytes], bytes | None]] = {
     "wrapping": bytes, "prefix": _unprefixed, "encoding": decoded,
 }  # fmt: skip
 """The steps from X-Signature back to a digest, each with the right way to do it."""
+_SIGNED = tuple(mistake for mistake in MISTAKES if mistake.step not in _READ_STEPS)
+_COMMON = tuple(mistake for mistake in _SIGNED if mistake.common)
 
 
 def ways_of(facts: Facts, *steps: str) -> Iterator[Way]:

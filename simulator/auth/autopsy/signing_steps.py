@@ -1,15 +1,15 @@
 """A refused request, and how clients sign it: in steps that can each be done in another way."""
 
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from hashlib import sha256
 from itertools import product
 from typing import Any, NamedTuple
 
 import msgspec
 
-from simulator.auth.canonical import QueryRules, by_key, by_key_and_value, is_empty
+from simulator.auth.canonical import QueryRules, by_key, by_key_and_value, canonical_string, is_empty
 
 TEXT_BYTES_MAX = 64 * 1024
 """Longer strings of a client are not compared."""
@@ -47,12 +47,14 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     rules: QueryRules = QueryRules()
     others: tuple[Other, ...] = ()
     nonces: tuple[bytes, ...] = ()
-    text_bytes_max: int = 8 * 1024
+    body_bytes_max: int = 8 * 1024
 
     @property
     def text(self) -> bytes:
-        """Return the body; of a body that is too long to be written otherwise, nothing."""
-        return self.body if len(self.body) <= self.text_bytes_max else b""
+        """Return the body. Raises ValueError for a body that is too long to be written otherwise."""
+        if len(self.body) > self.body_bytes_max:
+            raise ValueError
+        return self.body
 
     @property
     def paths(self) -> Iterable[bytes]:
@@ -92,7 +94,11 @@ PLACES = {
     "prefix": "prefix",  # the value of X-Signature without its prefix, None when it has no such prefix
 }
 """The steps of signing, each with its place in reports. A comment says what the transformations of a step yield."""
-_QUERY_STEPS = frozenset(step for step, place in PLACES.items() if place == "query")
+_NEEDED = {step: re.compile(form).search for step, form in {
+    "empty": rb"=(?:&|$)", "order": rb"&", "spelling": rb"[^\w.=&-]",
+}.items()}  # fmt: skip
+"""What a query must have so that a step of it can be done in another way."""
+_PARAMETER_STEPS = frozenset(step for step, place in PLACES.items() if place == "query") - {"query"}
 
 
 Transformation = Callable[[Facts], Iterable[Any]]
@@ -100,42 +106,73 @@ Transformation = Callable[[Facts], Iterable[Any]]
 or in a pair with the text for `{}` in `SigningMistake.does`."""
 
 
+Row = tuple[str, str, str, Transformation] | tuple[str, str, str, Transformation, int]
+"""A mistake of the table: `SigningMistake` without its step."""
+
+
 class SigningMistake(NamedTuple):
     """One known mistake. `does` says what the client does, `fix` what it should do; both end without a full stop, and
-    `{}` in `does` stands for what the request has there."""
+    `{}` in `does` stands for what the request has there. `common` is the number of its ways that clients often take:
+    they are tried before all others, and for the header of the refusal."""
 
+    step: str
     id: str
     does: str
     fix: str
     transformation: Transformation
-    step: str
+    common: int = 0
 
     def ways(self, facts: Facts) -> Iterator["Way"]:
         """Yield the ways in which a client with this mistake may have done the step. Stop where the request does not
-        allow it: its body is not JSON, or its timestamp is not a number."""
-        with suppress(ValueError, OverflowError, RecursionError):
+        allow it: its body is not JSON or too long, or its timestamp is not a number."""
+        if self.step in _NEEDED and not _NEEDED[self.step](facts.query):
+            return
+        try:
             for change in self.transformation(facts):
                 make, shown = change if isinstance(change, tuple) else (change, "")
-                yield Way(self.step, make, self.id, self.does.format(shown), self.fix)
+                yield Way(self.step, make, self, shown)
+        except (ValueError, OverflowError, RecursionError):
+            return
 
 
-class Way(NamedTuple):
+class Way(msgspec.Struct, frozen=True, gc=False):
     """A mistake that a request may have: the step, and how it is done."""
 
     step: str
     make: Any
-    id: str
-    does: str
-    fix: str
+    mistake: SigningMistake
+    shown: str
+
+    @property
+    def id(self) -> str:
+        """Return the id of the mistake."""
+        return self.mistake.id
+
+    @property
+    def does(self) -> str:
+        """Return what the client does in this request."""
+        return self.mistake.does.format(self.shown)
+
+    @property
+    def fix(self) -> str:
+        """Return what the client should do."""
+        return self.mistake.fix
 
 
 Ways = tuple[Way, ...]
 Shown = Iterator[tuple[Any, str]]
+Makes = dict[str, Any]
+"""Steps that are done otherwise, each with `Way.make`."""
 
 
-def rows(step: str, *each: tuple[str, str, str, Transformation]) -> tuple[SigningMistake, ...]:
+def makes_of(*ways: Way) -> Makes:
+    """Return how some steps are done in these ways."""
+    return {way.step: way.make for way in ways}
+
+
+def rows(step: str, *each: Row) -> tuple[SigningMistake, ...]:
     """Return the mistakes of a step, the likeliest first."""
-    return tuple(SigningMistake(*row, step) for row in each)
+    return tuple(SigningMistake(step, *row) for row in each)
 
 
 def always(*changes: Any) -> Transformation:
@@ -150,30 +187,31 @@ class Signing:
         self.facts = facts
         self._empty, self._order = empty, order
         self.parts = Parts(facts.timestamp, facts.nonce, facts.method, self._query({}), facts.hashed)
+        self.right = canonical_string(*self.parts)
 
-    def string(self, ways: Ways) -> bytes:
-        """Return the string that a client signs if it does some steps in these ways."""
-        makes = {way.step: way.make for way in ways}
+    def string(self, makes: Makes) -> bytes:
+        """Return the string that a client signs if it does some steps otherwise."""
         timestamp, nonce, method, query, hashed = self.parts
-        if not _QUERY_STEPS.isdisjoint(makes):
+        if not _PARAMETER_STEPS.isdisjoint(makes):
             query = self._query(makes)
+        if "query" in makes:
+            query = _done(makes["query"], query)
         if "body" in makes or "hash" in makes:
             hashed = self._hash(makes)
-        parts = Parts(makes.get("timestamp", timestamp), makes.get("nonce", nonce), makes.get("method", method),
-                      query, hashed)  # fmt: skip
-        pieces = makes["pieces"](parts) if "pieces" in makes else (b"v1", *parts)
-        text: bytes = makes.get("separator", b":").join(pieces)
+        get = makes.get
+        parts = get("timestamp", timestamp), get("nonce", nonce), get("method", method), query, hashed
+        pieces = makes["pieces"](Parts(*parts)) if "pieces" in makes else (b"v1", *parts)
+        text: bytes = get("separator", b":").join(pieces)
         return _done(makes["string"], text) if "string" in makes else text
 
-    def _query(self, makes: dict[str, Any]) -> bytes:
+    def _query(self, makes: Makes) -> bytes:
         bare, empty = makes.get("bare", _dropped), makes.get("empty", self._empty)
         parts = makes.get("parameters") or self.facts.query.split(b"&")
         signed = (bare(part) if b"=" not in part else empty(part) if is_empty(part) else part for part in parts)
         parts = _done(makes.get("order", self._order), [part for part in signed if part is not None])
-        text = b"&".join(map(makes["spelling"], parts) if "spelling" in makes else parts)
-        return _done(makes["query"], text) if "query" in makes else text
+        return b"&".join(map(makes["spelling"], parts) if "spelling" in makes else parts)
 
-    def _hash(self, makes: dict[str, Any]) -> bytes:
+    def _hash(self, makes: Makes) -> bytes:
         body: bytes = makes.get("body", self.facts.body)
         digest = sha256(body).digest() if "body" in makes else b64decode(self.facts.hashed)
         return _done(makes["hash"], digest) if "hash" in makes else b64encode(digest)
@@ -191,6 +229,8 @@ def signings(facts: Facts) -> list[Signing]:
     orders = {"as_sent": (by_key,), "sorted": (by_key_and_value,)}.get(
         facts.rules.repeated_keys, (by_key, by_key_and_value)
     )
+    if not facts.query:
+        return [Signing(facts, kept, by_key)]
     forms: dict[bytes, Signing] = {}
     for empty, order in product(empties, orders):
         signing = Signing(facts, empty, order)

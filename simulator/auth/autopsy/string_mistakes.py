@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
 from functools import partial
-from itertools import chain, permutations, product
+from itertools import chain, permutations
 from typing import Any
 
 from simulator.auth.autopsy.signing_steps import Facts, always, rows
@@ -29,7 +29,8 @@ _NAMES = ("timestamp", "nonce", "METHOD", "query", "body hash")
 
 def _milliseconds(facts: Facts) -> Iterator[tuple[int, int]]:
     """Yield the milliseconds of the second that was sent, and of those before and after it."""
-    return product((int(facts.timestamp) + offset for offset in (0, -1, 1)), range(1000))
+    second = int(facts.timestamp)
+    return ((second + offset, millisecond) for offset in (0, -1, 1) for millisecond in range(1000))
 
 
 def _dates(facts: Facts) -> Iterator[bytes]:
@@ -97,7 +98,7 @@ MISTAKES = (
         ("timestamp-another", "another timestamp is signed than sent", "read the clock once for both",
          lambda r: (b"%d" % (int(r.timestamp) + offset) for offset in (-1, 1, -2, 2, *range(-300, 301)))),
         ("timestamp-in-milliseconds", "the timestamp is signed in milliseconds", _WHOLE,
-         lambda r: chain([r.timestamp + b"000"], (b"%d%03d" % moment for moment in _milliseconds(r)))),
+         lambda r: chain([r.timestamp + b"000"], (b"%d%03d" % moment for moment in _milliseconds(r))), 1),
         ("timestamp-of-zone", "the timestamp is signed {} h off: local time was taken for UTC",
          "sign and send the seconds since 1970 in UTC",
          lambda r: ((b"%d" % (int(r.timestamp) + offset_s), f"{offset_s / _HOUR_S:+g}") for offset_s in _ZONES_S)),
@@ -120,7 +121,7 @@ MISTAKES = (
     *rows(
         "method",
         ("method-in-lower-case", "the method is in lower case", "sign the method in capitals",
-         lambda r: [r.method.lower()]),
+         lambda r: [r.method.lower()], 1),
         ("method-capitalised", "the method has one capital", "sign the whole method in capitals",
          lambda r: [r.method.capitalize()]),
         ("method-another", "another method is signed than sent", "sign the method that is sent",
@@ -130,14 +131,14 @@ MISTAKES = (
     ),
     *rows(
         "pieces",
-        ("version-missing", "the leading v1: is missing from the canonical string", _BEGIN, always(list)),
+        ("version-missing", "the leading v1: is missing from the canonical string", _BEGIN, always(list), 1),
         ("nonce-before-timestamp", "the nonce stands before the timestamp", "the timestamp comes first",
-         always(_in_order(1, 0, 2, 3, 4))),
+         always(_in_order(1, 0, 2, 3, 4)), 1),
         ("query-left-out-with-colon", "the query was left out together with its colon",
-         "sign the query between two colons, also an empty one", always(_in_order(0, 1, 2, 4))),
+         "sign the query between two colons, also an empty one", always(_in_order(0, 1, 2, 4)), 1),
         ("body-hash-left-out", "the body hash was left out together with its colon", _HASH_ALWAYS,
-         lambda r: [_in_order(0, 1, 2, 3), *([_in_order(0, 1, 2)] if r.hashed == EMPTY_BODY_HASH else [])]),
-        ("path-in-string", "the path is an additional part of the signed string", _SIX, _with_path),
+         lambda r: [_in_order(0, 1, 2, 3), *([_in_order(0, 1, 2)] if r.hashed == EMPTY_BODY_HASH else [])], 2),
+        ("path-in-string", "the path is an additional part of the signed string", _SIX, _with_path, 1),
         ("nonce-left-out", "the nonce was left out together with its colon", _SIX, always(_in_order(0, 2, 3, 4))),
         ("timestamp-left-out", "the timestamp was left out together with its colon", _SIX,
          always(_in_order(1, 2, 3, 4))),
@@ -154,20 +155,21 @@ MISTAKES = (
     ),
     *rows(
         "separator",
-        ("line-feeds", "the parts are joined with line feeds instead of colons", _COLONS, always(b"\n")),
-        ("no-separators", "the parts are joined without colons", _COLONS, always(b"")),
-        ("other-separators", "the parts are joined with {} instead of colons", _COLONS, lambda r: _SEPARATORS.items()),
+        ("line-feeds", "the parts are joined with line feeds instead of colons", _COLONS, always(b"\n"), 1),
+        ("no-separators", "the parts are joined without colons", _COLONS, always(b""), 1),
+        ("other-separators", "the parts are joined with {} instead of colons", _COLONS,
+         lambda r: _SEPARATORS.items(), 1),
     ),
     *rows(
         "string",
         ("string-ends-in-line-feed", "the canonical string ends in a line feed", _END,
-         always(lambda text: text + b"\n")),
+         always(lambda text: text + b"\n"), 1),
         ("string-ends-otherwise", "the canonical string has {} at its end", _END,
          always(*((lambda text, end=end: text + end, shown) for end, shown in _ENDS.items()))),
         ("version-otherwise", "the canonical string begins with something other than v1:", _BEGIN,
          always(*(lambda text, begin=begin: begin + text.removeprefix(b"v1:") for begin in _BEGINNINGS))),
         ("only-body-signed", "only the body is signed", _SIX,
-         lambda r: [r.hashed, r.text]),
+         lambda r: [r.text, r.hashed], 1),
         ("string-in-lower-case", "the whole string is signed in lower case", "do not change the case of the string",
          always(bytes.lower)),
         ("string-in-capitals", "the whole string is signed in capitals", "do not change the case of the string",
