@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
 from simulator.domain.model.fault_kinds import WITHOUT_BODY
-from simulator.http_client.answers import AnswerBounds, AnswerReader
+from simulator.http_client.answers import AnswerBounds, AnswerReader, Fields
 from simulator.http_client.client import Client
 from simulator.http_client.dialer import NotConnectedError, Origin
 from simulator.http_client.targets import DEFAULT_PORTS, MAX_TARGET_CHARS, BadTarget, HttpTarget, parse_target
@@ -138,8 +138,7 @@ async def attempt(client: Client, outgoing: OutgoingRequest, timeout_s: float, o
         why = f"status {reader.status} came, but not its whole answer within {timeout_s:g} s"
     if reader.status is None:  # else the status line decides: the rest may be truncated or malformed
         return AttemptResult(AttemptEnd.CONNECTION if is_over else AttemptEnd.TIMEOUT, error=why)
-    headers = _stored(reader.head.fields) if reader.head else ()
-    return AttemptResult(AttemptEnd.ANSWERED, reader.status, reader.take().decode("utf-8", "replace"), why, headers)
+    return _answered(reader.status, reader.take(), why, reader.head.fields if reader.head else ())
 
 
 def _complaint(reader: AnswerReader, *, is_tls: bool) -> str:
@@ -158,8 +157,8 @@ def _complaint(reader: AnswerReader, *, is_tls: bool) -> str:
 
 
 @lru_cache(maxsize=64)  # within a second, a receiver sends the same to all attempts
-def _stored(fields: tuple[tuple[bytes, bytes], ...]) -> Headers:
-    """Return the headers without cookies, up to `HEADERS_CHARS`."""
+def _answered(status: int, body: bytes, why: str, fields: Fields) -> AttemptResult:
+    """Return the result of an answer, with its headers without cookies, up to `HEADERS_CHARS`."""
     stored: list[tuple[str, str]] = []
     left = HEADERS_CHARS
     for raw_name, raw_value in fields:
@@ -169,4 +168,4 @@ def _stored(fields: tuple[tuple[bytes, bytes], ...]) -> Headers:
             break
         if name.lower() not in _HIDDEN_HEADERS:
             stored.append((name, value))
-    return tuple(stored)
+    return AttemptResult(AttemptEnd.ANSWERED, status, body.decode("utf-8", "replace"), why, tuple(stored))

@@ -108,7 +108,7 @@ class Courier:
 
     async def deliver(self, send: Send, clock: Clock) -> AttemptResult:
         """Make an attempt within the receiver timeout. It is recorded on the tape once its turn at the receiver has
-        come. The result has no headers, since nothing keeps them."""
+        come."""
         job, is_to_inbox = send.job, send.job.url.startswith(INBOX_SCHEME)
         async with _AT_ONCE if is_to_inbox else self._sender.turn(job.url, self._owner):
             wall = clock.wall()
@@ -129,7 +129,7 @@ class Courier:
             kind, sent.reseller = WEBHOOK, job.reseller
         self.server_counts.count_attempt(kind, result, duration_us)
         sent.url, sent.duration_us, sent.is_answered = job.url, duration_us, result.status is not None
-        return msgspec.structs.replace(result, headers=()) if result.headers else result
+        return _stored(result)
 
     def attempt(self, send: Send, wall: datetime) -> OutgoingRequest:
         """Return the request of an attempt at this wall time, as a span of the trace that it belongs to."""
@@ -217,12 +217,11 @@ async def _replied(reply: InboxReply | AttemptResult, clock: Clock, timeout_s: f
         return AttemptResult(AttemptEnd.TIMEOUT, error=f"no answer within {timeout_s:g} s")
     if reply.disconnect:
         return AttemptResult(AttemptEnd.CONNECTION, error="the connection was closed before an answer came")
-    if not reply.body and not reply.headers:
-        return _bare_answer(reply.status)
     return AttemptResult(AttemptEnd.ANSWERED, reply.status, reply.body, headers=reply.headers)
 
 
 @lru_cache(maxsize=64)
-def _bare_answer(status: int) -> AttemptResult:
-    """Return a result without body and headers, shared by many attempts to save memory."""
-    return AttemptResult(AttemptEnd.ANSWERED, status)
+def _stored(result: AttemptResult) -> AttemptResult:
+    """Return a result as the sandbox stores it, without headers. Attempts with the same result share it, which saves
+    memory."""
+    return msgspec.structs.replace(result, headers=())

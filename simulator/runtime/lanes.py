@@ -36,7 +36,7 @@ class Lanes:
         self._deliver, self._is_held, self._hold = deliver, is_held, hold
         self._collected: dict[str, list[Send]] = {}
         self._collected_to_hold: list[Send] = []
-        self._busy: Counter[str] = Counter()  # the tasks of each receiver
+        self._busy: defaultdict[str, int] = defaultdict(int)  # the tasks of each receiver
         self._waiting: defaultdict[str, deque[list[Send]]] = defaultdict(deque)
         self.tasks: set[asyncio.Task[None]] = set()
         self.held: set[asyncio.Task[None]] = set()
