@@ -52,20 +52,17 @@ class Restorer:
     def restore(self, life: Life) -> RestoredSandbox:
         """Return the sandbox. Raises `CannotResume`, and `StoreError` for unreadable data."""
         try:
-            return self._restore(life)
+            head = head_from(life.head)
+            player, line, passed_over = self._begun(life, head)
+            left_at = self._play(player, life, line)
+            marks = [msgspec.json.decode(note, type=StoredMark) for _, _, note in self._reader.marks(life.sandbox)]
+            player.live.marks.restore(stored.mark for stored in sorted(marks, key=lambda stored: stored.serial))
+            return RestoredSandbox(player, left_at, passed_over)
         except (BadTape, ScenarioError, DomainError) as error:
             raise CannotResume(f"sandbox {life.sandbox!r} cannot be read: {error}") from None
         except (AssertionError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
             text = f"it cannot be played ({type(error).__name__}: {error})"
             raise CannotResume(f"sandbox {life.sandbox!r} cannot be read: {text}; was it changed by hand?") from None
-
-    def _restore(self, life: Life) -> RestoredSandbox:
-        head = head_from(life.head)
-        player, line, passed_over = self._begun(life, head)
-        left_at = self._play(player, life, line)
-        marks = [msgspec.json.decode(note, type=StoredMark) for _, _, note in self._reader.marks(life.sandbox)]
-        player.live.marks.restore(stored.mark for stored in sorted(marks, key=lambda stored: stored.serial))
-        return RestoredSandbox(player, left_at, passed_over)
 
     def _begun(self, life: Life, head: Head) -> tuple[Player, int, list[str]]:
         """Return a player that has played all entries up to a line."""
@@ -79,7 +76,7 @@ class Restorer:
                 passed_over.append(f"sandbox {life.sandbox!r}: {bad}")
                 continue
             tape, count = player.live.tape, snapshot.n - player.live.tape.left_out
-            tape.restore_unread(Unread(count, partial(self._first, life, stored.n, count)), tape.bytes, tape.left_out)
+            tape.restore_unread(Unread(count, partial(self._first, life, stored.n, count)))
             return player, stored.n, passed_over
         if life.floor:
             text = f"its first {life.floor} entries are not kept any more, and none of its snapshots can be used"

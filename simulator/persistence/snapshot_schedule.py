@@ -93,15 +93,11 @@ class SnapshotSchedule:
 
     async def save(self, live: LiveSandbox) -> bool:
         """Take a snapshot now. Return False when that is impossible at this moment."""
+        began_s = monotonic()
         try:
             refuse_not_now(live)
-        except NotNow:
-            return False
-        began_s = monotonic()
-        writer = self._store.writer.begin_snapshot(live.id)
-        pieces = pieces_apart(lambda: parts_of(live))
-        try:
-            async with aclosing(pieces):
+            writer = self._store.writer.begin_snapshot(live.id)
+            async with aclosing(pieces_apart(lambda: parts_of(live))) as pieces:
                 async for name, content in pieces:
                     writer.put(name, content)
         except NotNow:

@@ -73,13 +73,23 @@ def test_every_kind_of_damage_has_a_line(tmp_path: Path, statement: str, text: s
     assert checked.summary.startswith(f"{len(checked.problems)} problem")
 
 
-def test_a_reader_of_a_snapshot_learns_which_part_of_it_is_damaged(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("statement", "text"),
+    [
+        (
+            "UPDATE parts SET data = x'00' WHERE name = 'wallets'",
+            "the part 'wallets' of a snapshot is damaged: restore",
+        ),
+        ("DELETE FROM parts WHERE name = 'wallets'", "a snapshot has 1 of 2 parts: restore"),
+    ],
+)
+def test_a_reader_of_a_snapshot_learns_which_part_of_it_is_damaged(tmp_path: Path, statement: str, text: str) -> None:
     filled(tmp_path)
     with closing(sqlite3.connect(tmp_path / DATABASE)) as connection:
-        connection.executescript("UPDATE parts SET data = x'00' WHERE name = 'wallets'")
+        connection.executescript(statement)
     with Store(tmp_path, version=VERSION) as store:
         first, _ = store.reader.life("shop").snapshots
-        with pytest.raises(Damaged, match="the part 'wallets' of a snapshot is damaged: restore"):
+        with pytest.raises(Damaged, match=text):
             dict(store.reader.parts(first))
 
 

@@ -199,15 +199,12 @@ def lines_of(source: IO[bytes], bytes_max: int = TAPES_BYTES_MAX) -> Iterator[by
             size += len(rest)
             if size > bytes_max:
                 raise BadTape(f"a line has more than {bytes_max} bytes, which is the limit")
-        if not size:
-            return
-        last = b"".join(begun)
-        msgspec.json.decode(last)  # only its line end is missing, as after editing
+        msgspec.json.decode(b"".join(begun) or b"0")  # of a last line only the line end may be missing
     except (CutShort, *_DAMAGES):
-        last = b"".join(begun)
-        if any(start.startswith(last[: len(start)]) for start in _STARTS):
+        if any(start.startswith(b"".join(begun)[: len(start)]) for start in _STARTS):
             raise CutShort from None
-    yield last + b"\n"
+    if size:
+        yield b"".join((*begun, b"\n"))
 
 
 def _pieces(source: IO[bytes]) -> Iterator[bytes]:

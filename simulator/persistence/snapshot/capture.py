@@ -47,15 +47,14 @@ def parts_of(live: LiveSandbox, n: int | None = None) -> Iterator[tuple[str, byt
     happened in the sandbox between two parts. `n` is the number of entries of a tape that has not kept all of them."""
     refuse_not_now(live)
     tape = live.tape
-    entries, count = len(tape) + tape.left_out, 0
+    entries = len(tape) + tape.left_out
     for part in _parts(live):
-        count += 1
         yield part
         if len(tape) + tape.left_out != entries or live.tape is not tape:
             raise NotNow(f"something happened in the sandbox {live.id!r} while its snapshot was taken")
     refuse_not_now(live)
     now = max(live.clock.at(live.clock.latest), live.core.state.now)
-    yield HEAD, msgspec.json.encode(SnapshotHead(VERSION, entries if n is None else n, now, count))
+    yield HEAD, msgspec.json.encode(SnapshotHead(VERSION, entries if n is None else n, now))
 
 
 def refuse_not_now(live: LiveSandbox) -> None:

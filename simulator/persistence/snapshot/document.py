@@ -36,21 +36,13 @@ class BadSnapshot(Exception):
     """A part is missing, damaged or of another version; the text says which."""
 
 
-DAMAGES = (
-    msgspec.MsgspecError, UnicodeError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError,
-    AssertionError, RecursionError, DomainError,
-)  # fmt: skip
-"""Errors from reading a damaged part."""
-
-
 class SnapshotHead(msgspec.Struct, frozen=True):
-    """The part `head`, as JSON: the version of the format, the number of earlier entries on the tape, the sandbox's
-    time, and the number of other parts."""
+    """The part `head`, as JSON: the version of the format, the number of earlier entries on the tape, and the sandbox's
+    time."""
 
     snapshot: int
     entries: int
     now: datetime
-    parts: int
 
 
 class Snapshot(msgspec.Struct, frozen=True):
@@ -119,8 +111,7 @@ class Rows:
 
     def record(self, row: Any, **others: Any) -> Any:
         """Return the record of a row, with its `others`, which the row lacks, refers to or has in another type."""
-        members = dict(zip(self._names, self._values(row), strict=True))
-        return self._kind(**{**members, **others})
+        return self._kind(**dict(zip(self._names, self._values(row), strict=True)) | others)
 
 
 def log_parts(
@@ -146,18 +137,19 @@ def reading_snapshot() -> Iterator[None]:
     """Raise `BadSnapshot` for any error within."""
     try:
         yield
-    except DAMAGES as error:
+    except (
+        msgspec.MsgspecError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError, AssertionError,
+        RecursionError, DomainError,
+    ) as error:  # fmt: skip
         raise BadSnapshot(f"a snapshot is damaged: {type(error).__name__}: {error}") from None
 
 
 def snapshot_of(parts: Iterable[tuple[str, bytes]]) -> Snapshot:
-    """Return a snapshot from its parts. Raises `BadSnapshot`, also for another version, or missing parts."""
+    """Return a snapshot from its parts. Raises `BadSnapshot`, also for another version."""
     named = dict(parts)
     with reading_snapshot():
         head = msgspec.json.decode(named[HEAD], type=SnapshotHead)
     if head.snapshot != VERSION:
         text = f"a snapshot is of version {head.snapshot}, this simulator reads version {VERSION}"
         raise BadSnapshot(f"{text}; use the simulator that wrote it")
-    if len(named) - 1 != head.parts:
-        raise BadSnapshot(f"a snapshot has {len(named) - 1} of its {head.parts} parts")
     return Snapshot(head.entries, head.now, named)

@@ -23,18 +23,15 @@ Parts = Callable[[], Iterator[tuple[str, bytes]]]
 Pieces = AsyncGenerator[tuple[str, bytes], None]
 
 NICENESS: Final = 5
-PIPE_BYTES: Final = 1024 * 1024
-TURN_BYTES: Final = 128 * 1024
-"""How much is read in a turn of the event loop."""
-_SIZE_BYTES: Final = 4
+PIPE_BYTES: Final = 128 * 1024
+"""How much is written ahead, and read in a turn of the event loop."""
 _PIECE: Final = msgspec.msgpack.Decoder(tuple[str, bytes] | str | None)
 CAN_FORK: Final = hasattr(os, "fork")
-if CAN_FORK:
-    import fcntl
 
 
 async def pieces_apart(parts: Parts) -> Pieces:
-    """Yield name and content of each part. Raises `NotNow`, also when the copy ended too early."""
+    """Yield name and content of each part. Raises `NotNow`, also when the copy ended too early, and `RuntimeError` for
+    an error in the copy."""
     if not CAN_FORK:
         for piece in parts():
             yield piece
@@ -44,15 +41,23 @@ async def pieces_apart(parts: Parts) -> Pieces:
     loop, stream = asyncio.get_running_loop(), asyncio.StreamReader()
 
     def read() -> None:
-        if content := os.read(descriptor, TURN_BYTES):
+        if content := os.read(descriptor, PIPE_BYTES):
             stream.feed_data(content)
         else:
             stream.feed_eof()
 
     loop.add_reader(descriptor, read)  # a thread would wait for the interpreter's lock of a busy loop, part by part
     try:
-        while (piece_read := await _read_piece(stream)) is not None:
+        while True:
+            content = await stream.readexactly(int.from_bytes(await stream.readexactly(4)))
+            piece_read: tuple[str, bytes] | str | None = _PIECE.decode(content)
+            if piece_read is None:
+                return
+            if isinstance(piece_read, str):
+                raise RuntimeError(f"a snapshot failed: {piece_read}")
             yield piece_read
+    except asyncio.IncompleteReadError:
+        raise NotNow("the process that wrote the snapshot ended too early") from None
     finally:
         loop.remove_reader(descriptor)
         os.close(descriptor)
@@ -62,23 +67,13 @@ async def pieces_apart(parts: Parts) -> Pieces:
             os.waitpid(pid, 0)  # noqa: ASYNC222 - it has ended
 
 
-async def _read_piece(stream: asyncio.StreamReader) -> tuple[str, bytes] | None:
-    """Return the next part, None at the end. Raises `NotNow`, and `RuntimeError` for an error in the copy."""
-    try:
-        size = int.from_bytes(await stream.readexactly(_SIZE_BYTES))
-        piece: tuple[str, bytes] | str | None = _PIECE.decode(await stream.readexactly(size))
-    except asyncio.IncompleteReadError:
-        raise NotNow("the process that wrote the snapshot ended too early") from None
-    if isinstance(piece, str):
-        raise RuntimeError(f"a snapshot failed: {piece}")
-    return piece
-
-
 def _fork(parts: Parts) -> tuple[int, int]:
     """Start the copy. Return its pid, and the read end of its pipe."""
     reading, writing = os.pipe()
-    with suppress(AttributeError, OSError):  # only Linux has larger pipes, and it may refuse them
-        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+    with suppress(ImportError, OSError):  # only Linux has larger pipes, and it may refuse them
+        from fcntl import F_SETPIPE_SZ, fcntl
+
+        fcntl(writing, F_SETPIPE_SZ, PIPE_BYTES)
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     try:
         with warnings.catch_warnings():
@@ -117,4 +112,4 @@ def _write(parts: Parts, descriptor: int) -> NoReturn:
 
 def _write_piece(pipe: IO[bytes], piece: object) -> None:
     content = ENCODER.encode(piece)
-    pipe.write(len(content).to_bytes(_SIZE_BYTES) + content)
+    pipe.write(len(content).to_bytes(4) + content)

@@ -48,7 +48,6 @@ from simulator.runtime.lives import Beginning
 from simulator.runtime.traces import Traced
 from simulator.scenario.build import ScenarioCompiler, build_rule
 
-Parts = Mapping[str, bytes]
 _KINDS: Final[tuple[Any, ...]] = (int, StatusChange, tuple[str, int], AttemptOutcome, Action, EmailNotification)
 EVENTS: Final = {kind.__name__: kind for kind in _KINDS}
 """The types of events; a posting is written as its reseller and the id of its entry."""
@@ -88,7 +87,7 @@ def restored(
 class _Restore:
     """Restores the state of a sandbox that already has its scenario, with the logs around it."""
 
-    def __init__(self, live: LiveSandbox, parts: Parts, rest: Rest) -> None:
+    def __init__(self, live: LiveSandbox, parts: Mapping[str, bytes], rest: Rest) -> None:
         self._live, self._state, self._parts, self._rest = live, live.core.state, parts, rest
 
     def all(self) -> None:

@@ -136,11 +136,11 @@ class Tape:
         self._count(size - self._counted)
         self._room -= len(self)
 
-    def restore_unread(self, unread: "Unread", size: int, left_out: int) -> None:
-        """Continue after entries that are stored elsewhere, and read lazily."""
-        self.entries, self.unread, self.bytes, self.left_out = EntryList(), unread, size, left_out
+    def restore_unread(self, unread: Unread) -> None:
+        """Read the restored entries, which are stored elsewhere, when they are needed."""
+        self.unread = unread
         self._count(-self._counted)
-        self._room -= len(self)
+        self._room -= unread.count
 
     def has_read(self, unread: "Unread", entries: Sequence[Entry]) -> None:
         """Insert the unread entries at the front. When they are no longer stored, all entries count as left out."""

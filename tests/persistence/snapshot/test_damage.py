@@ -47,11 +47,8 @@ def test_it_is_restored_when_it_is_whole(whole: Whole) -> None:
 
 
 @pytest.mark.slow
-def test_every_part_that_is_missing_cut_or_something_else_is_noticed(whole: Whole) -> None:
+def test_every_part_that_is_cut_or_something_else_is_noticed(whole: Whole) -> None:
     for name, content in whole.snapshot.parts.items():
-        left = {each: content for each, content in whole.snapshot.parts.items() if each != name}
-        with pytest.raises(BadSnapshot):
-            whole.restored_with(left)
         for damaged in (content[:-1], b"", b"\xff" + content[1:], b"{}", b'[[],{"no such kind":1}]'):
             with pytest.raises(BadSnapshot):
                 whole.restored_with({**whole.snapshot.parts, name: damaged})
@@ -62,8 +59,3 @@ def test_another_version_is_refused_before_anything_is_read(whole: Whole) -> Non
     parts = {**whole.snapshot.parts, "head": json.dumps(head).encode(), "state": b"of a newer version"}
     with pytest.raises(BadSnapshot, match="a snapshot is of version 9, this simulator reads version 8"):
         whole.restored_with(parts)
-
-
-def test_a_part_too_many_is_noticed(whole: Whole) -> None:
-    with pytest.raises(BadSnapshot, match=r"a snapshot has \d+ of its \d+ parts"):
-        whole.restored_with({**whole.snapshot.parts, "another": b""})

@@ -92,7 +92,8 @@ def test_entries_only_in_a_folder_do_not_count(tmp_path: Path) -> None:
 def test_entries_that_are_read_late_count_when_they_are_there() -> None:
     budget, entries = TapeBudget(), [command(), command()]
     tape = Tape(100, 10**6, budget)
-    tape.restore_unread(Unread(2, lambda: entries), 700, 0)
+    tape.restore((), 700, 0, 0)
+    tape.restore_unread(Unread(2, lambda: entries))
     assert budget.bytes == 0
     tape.add(command())
     assert budget.bytes == ENTRY_BYTES
@@ -105,7 +106,8 @@ def test_entries_that_are_read_late_count_when_they_are_there() -> None:
 def test_sandboxes_that_are_gone_count_as_nothing() -> None:
     budget, none = TapeBudget(), list[Entry]()
     tape = Tape(100, 10**6, budget)
-    tape.restore_unread(Unread(2, lambda: none), 700, 0)
+    tape.restore((), 700, 0, 0)
+    tape.restore_unread(Unread(2, lambda: none))
     assert list(tape) == []
     assert budget.bytes == 0
 
