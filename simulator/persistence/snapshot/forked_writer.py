@@ -23,8 +23,7 @@ Parts = Callable[[], Iterator[tuple[str, bytes]]]
 Pieces = AsyncGenerator[tuple[str, bytes], None]
 
 NICENESS: Final = 5
-PIPE_BYTES: Final = 128 * 1024
-"""How much is written ahead, and read in a turn of the event loop."""
+PIPE_BYTES: Final = 128 * 1024  # that are written ahead, and read in a turn of the event loop
 _PIECE: Final = msgspec.msgpack.Decoder(tuple[str, bytes] | str | None)
 CAN_FORK: Final = hasattr(os, "fork")
 
