@@ -62,7 +62,7 @@ class Verbs(click.Group):
             code = INTERRUPTED
         except OSError as error:  # verbs report the errors that they expect themselves
             give_up(sys.stdout)
-            print_to_stderr(f"{program}: stdout cannot be written: {error.strerror or error}")
+            print_to_stderr(f"{program}: {error.filename or 'stdout cannot be written'}: {error.strerror or error}")
             code = UNWRITABLE
         sys.exit(code)
 

@@ -195,6 +195,15 @@ def test_an_error_repeats_no_credentials_of_an_address(
     assert "unseen" not in done.output
 
 
+def test_an_error_of_a_file_is_not_reported_as_one_of_stdout() -> None:
+    name = "a" * 300
+    done = subprocess.run(
+        [sys.executable, "-m", "simulator", "data", "check", name], capture_output=True, text=True, env=environment()
+    )
+    assert done.returncode == 3
+    assert done.stderr.startswith(f"reseller-sim: {name}")
+
+
 @pytest.mark.parametrize("arguments", [(), ("npm", "test"), ("--",), ("--clock", "manual")])
 def test_exec_without_a_command_after_the_dashes_is_wrong_usage(arguments: tuple[str, ...]) -> None:
     assert "reseller-sim exec -- npm test" in refusal(invoke("exec", *arguments), 2)
