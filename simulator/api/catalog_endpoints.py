@@ -245,8 +245,9 @@ def _active(call: ApiCall) -> bool | None:
 def _listed(call: ApiCall, active: bool | None) -> dict[str, Product]:
     """Return every product that matches, as the reseller sees it; never hidden products."""
     catalog = call.sandbox.core.state.catalog
-    seen = ((code, call.owner.sees(catalog, code)) for code in catalog.products)
-    return {code: one for code, one in seen if one and not one.is_hidden and active in (None, one.is_active)}
+    products = (call.owner.sees(catalog, code) for code in catalog.products)
+    shown = (product for product in products if product and not product.is_hidden)
+    return {product.code: product for product in shown if active in (None, product.is_active)}
 
 
 def product_list(call: ApiCall) -> Reply:

@@ -20,7 +20,7 @@ def is_listed_address(address: str, allowlist: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=256)
 def _networks(allowlist: tuple[str, ...]) -> tuple[IPv4Network | IPv6Network, ...]:
-    return tuple(_network(one) for one in allowlist)
+    return tuple(map(_network, allowlist))
 
 
 def _network(entry: str) -> IPv4Network | IPv6Network:

@@ -43,7 +43,7 @@ def list_all(call: ApiCall) -> Reply:
         note_filters(call, filters, sum(1 for _ in _matching(call, {}, (None, None), None)), "delivery")
     jobs, has_more = page[:limit], len(page) > limit
     cursor = webhook_bodies.PageEnd(jobs[-1].id, filters).cursor() if has_more else ""
-    body = {"deliveries": [_record(call, one) for one in jobs], "cursor": cursor, "hasMore": has_more}
+    body = {"deliveries": [_record(call, delivery) for delivery in jobs], "cursor": cursor, "hasMore": has_more}
     return Reply(200, body)
 
 
@@ -91,9 +91,9 @@ def replay_bulk(call: ApiCall) -> Reply:
     return Reply(200, {"results": results})
 
 
-def _record(call: ApiCall, one: Delivery) -> dict[str, Any]:
+def _record(call: ApiCall, delivery: Delivery) -> dict[str, Any]:
     counts_attempts = call.sandbox.core.state.assumes("retry-count", "attempts")
-    return webhook_bodies.record(one, counts_attempts=counts_attempts)
+    return webhook_bodies.record(delivery, counts_attempts=counts_attempts)
 
 
 def _replayed(call: ApiCall, job: str) -> Delivery | ReplayRefused:
@@ -136,13 +136,13 @@ def _matching(
     status, search = (filters.get(name, default) for name, default in DEFAULTS.items())
     code = call.owner.code
     return (
-        one
-        for one in call.sandbox.core.state.deliveries.ended(before)
-        if one.reseller == code
-        and status in ("all", one.state)
-        and search in one.event.id
-        and (begin is None or begin <= _to_milliseconds(one.created))
-        and (end is None or _to_milliseconds(one.created) <= end)
+        delivery
+        for delivery in call.sandbox.core.state.deliveries.ended(before)
+        if delivery.reseller == code
+        and status in ("all", delivery.state)
+        and search in delivery.event.id
+        and (begin is None or begin <= _to_milliseconds(delivery.created))
+        and (end is None or _to_milliseconds(delivery.created) <= end)
     )
 
 
@@ -166,7 +166,7 @@ def _no_delivery(call: ApiCall, job: str) -> str:
     if found := log.find(job):
         whose = f"belongs to reseller {found.reseller}, not to {owner}" if found.reseller else "is of a catalog event"
         return f"delivery {job} {whose}"
-    of_event = [one for one in log if one.event.id == job and one.reseller == owner]
+    of_event = [delivery for delivery in log if delivery.event.id == job and delivery.reseller == owner]
     if of_event:
         return f"{job} is the id of an event; its latest delivery is {of_event[-1].id}"
     likely = log.find(job.lower())

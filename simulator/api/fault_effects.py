@@ -71,19 +71,19 @@ def choose_fault(call: ApiCall, before_body: bool = False) -> None:
 
 async def with_failures(call: ApiCall, reply: Reply) -> Reply:
     """Return the answer that replaces `reply`. A fault after the commit leaves refusals unchanged."""
-    met = call.fault
-    assert met is not None, "only a call that met a fault has failures"
-    if met.rule.then.after_commit:
+    fault = call.fault
+    assert fault is not None, "only a call that met a fault has failures"
+    if fault.rule.then.after_commit:
         if reply.status >= REFUSED_FROM:
             return reply
-        call.sandbox.apply(CountFault((), met.rule.id, met.is_selected, met.values), call.now)
-        call.exchange.fault = met.rule.label
+        call.sandbox.apply(CountFault((), fault.rule.id, fault.is_selected, fault.values), call.now)
+        call.exchange.fault = fault.rule.label
     if ended := await await_fault(call):
         return ended
-    if call.is_lost and not met.rule.then.after_commit:
+    if call.is_lost and not fault.rule.then.after_commit:
         return refusals.lost_sandbox(call)
-    if not met.timed_out:
-        for failure in met.rule.then.failures:
+    if not fault.timed_out:
+        for failure in fault.rule.then.failures:
             reply = _with_failure(call, reply, failure)
     return reply
 
@@ -151,18 +151,18 @@ def _facts(call: ApiCall) -> Fields:
 
 async def await_fault(call: ApiCall) -> Reply | None:
     """Wait for the delay of the call's fault, then in its hold, once; both end when the sandbox is deleted or reset."""
-    met = call.fault
-    if met is None or met.has_waited or not met.rule.then.waits:
+    fault = call.fault
+    if fault is None or fault.has_waited or not fault.rule.then.waits:
         return None
-    met.has_waited = True
-    then, reply, unanswered = met.rule.then, None, call.sandbox.unanswered
+    fault.has_waited = True
+    then, reply, unanswered = fault.rule.then, None, call.sandbox.unanswered
     if then.after_commit:
         unanswered.append(call.exchange)
     try:
         if then.delay is not None:
-            reply = await _delayed(call, met, then.delay)
+            reply = await _wait_for_delay(call, fault, _drawn_delay(call, fault.rule, then.delay))
         if reply is None and then.hold and not call.is_lost:
-            await _held(call, met)
+            await _wait_in_hold(call, fault)
     finally:
         if then.after_commit:
             unanswered.remove(call.exchange)
@@ -174,50 +174,49 @@ async def await_fault(call: ApiCall) -> Reply | None:
     return reply if then.after_commit else refusals.lost_sandbox(call)
 
 
-async def _delayed(call: ApiCall, met: ChosenFault, delay: tuple[timedelta, timedelta] | Spread) -> Reply | None:
-    """Wait for a drawn delay; return 504 when the integration timeout comes first (SPEC 8).
+async def _wait_for_delay(call: ApiCall, fault: ChosenFault, span: timedelta) -> Reply | None:
+    """Wait for a delay of `span`; return 504 when the integration timeout comes first (SPEC 8).
 
     The wait takes wall time, divided by the rate of a faster clock, unless it is virtual.
     """
     sandbox, limit = call.sandbox, call.sandbox.scenario.limits.integration_timeout
-    span = _drawn(call, met.rule, delay)
-    met.timed_out = limit is not None and span > limit
-    waited = limit if limit is not None and met.timed_out else span
-    wait_s = 0 if met.rule.then.is_delay_virtual else sandbox.clock.wall_seconds(waited)
+    fault.timed_out = limit is not None and span > limit
+    waited = limit if limit is not None and fault.timed_out else span
+    wait_s = 0 if fault.rule.then.is_delay_virtual else sandbox.clock.wall_seconds(waited)
     await call.suspended(sandbox.sleep(wait_s))
-    if limit is None or not met.timed_out or (call.is_lost and not met.rule.then.after_commit):
+    if limit is None or not fault.timed_out or (call.is_lost and not fault.rule.then.after_commit):
         return None
     text = f"a fault's delay of {span.total_seconds():g} s is longer than limits.integration_timeout"
     call.exchange.error, call.exchange.diagnosis = "integration_timeout", text
     return Reply(TIMED_OUT, error_bodies.timed_out(limit))
 
 
-async def _held(call: ApiCall, met: ChosenFault) -> None:
+async def _wait_in_hold(call: ApiCall, fault: ChosenFault) -> None:
     """Wait in a hold. A client that leaves meanwhile frees its place."""
     exchange = call.exchange
     refid, what = call.fields.get("refid", ""), f"{exchange.method} {exchange.path}"
-    name = met.rule.then.hold
-    kind: Kind = "answer" if met.rule.then.after_commit else "request"
-    held = HoldEntry(name, kind, what, call.now, call.wall, refid if isinstance(refid, str) else "")
-    how = await call.suspended(_hold(call, held))
-    left = f"the client closed its connection during the hold {name!r}, so it got no answer"
-    text = left if how is Resumption.GONE else reason(how, name)
+    name = fault.rule.then.hold
+    kind: Kind = "answer" if fault.rule.then.after_commit else "request"
+    entry = HoldEntry(name, kind, what, call.now, call.wall, refid if isinstance(refid, str) else "")
+    how = await call.suspended(_hold(call, entry))
+    departure = f"the client closed its connection during the hold {name!r}, so it got no answer"
+    text = departure if how is Resumption.GONE else reason(how, name)
     if how is Resumption.READY and not call.is_lost:
         text = f"held as {name!r} until {call.now.astimezone(SERVICE_ZONE):%H:%M:%S}"
     if text:
         note(call, text)
 
 
-async def _hold(call: ApiCall, held: HoldEntry) -> Resumption:
+async def _hold(call: ApiCall, entry: HoldEntry) -> Resumption:
     source = call.request.source
     if source is not None:
-        source.on_left = held.leave
+        source.on_left = entry.leave
         if source.has_left:
             return Resumption.GONE
-    return await call.sandbox.holds.hold(held)
+    return await call.sandbox.holds.hold(entry)
 
 
-def _drawn(call: ApiCall, rule: Rule[FaultThen], delay: tuple[timedelta, timedelta] | Spread) -> timedelta:
+def _drawn_delay(call: ApiCall, rule: Rule[FaultThen], delay: tuple[timedelta, timedelta] | Spread) -> timedelta:
     sandbox = call.sandbox
     chosen = sandbox.core.state.faults.times_chosen(rule)
     fraction = draw.fraction(sandbox.seed, rule.label, "delay", chosen)

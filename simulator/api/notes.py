@@ -15,12 +15,12 @@ from simulator.wire.formats import api_version
 SIZE_DEFAULT = 100
 
 
-def note(call: ApiCall, text: str, told: str = "") -> None:
-    """Add a sentence to a request's diagnosis, unless already present. The header has `told` instead, if set: for a
-    caller who has not proved their identity."""
+def note(call: ApiCall, text: str, public_text: str = "") -> None:
+    """Add a sentence to a request's diagnosis, unless already present. The header has `public_text` instead, if
+    set: for a caller who has not proved their identity."""
     exchange = call.exchange
-    if told or exchange.told:
-        exchange.told = _with(exchange.told or exchange.diagnosis, told or text)
+    if public_text or exchange.public_diagnosis:
+        exchange.public_diagnosis = _with(exchange.public_diagnosis or exchange.diagnosis, public_text or text)
     exchange.diagnosis = _with(exchange.diagnosis, text)
 
 

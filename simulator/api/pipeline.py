@@ -18,15 +18,10 @@ from time import perf_counter
 
 import msgspec
 
-from simulator.api import authentication, refusals
+from simulator.api import authentication, notes, refusals
 from simulator.api.call import GONE, ApiCall, ApiRequest, ClientGone, EncodedReply, Reply
 from simulator.api.clients import DIRECT, ClientResolver
 from simulator.api.fault_effects import NO_REPLY, await_fault, choose_fault, with_failures
-from simulator.api.notes import (
-    note_ignored_members,
-    note_ignored_parameters,
-    note_ignored_parts,
-)
 from simulator.api.request_bodies import await_body, store_unread_body
 from simulator.api.routes import Routes
 from simulator.auth import headers as names
@@ -51,7 +46,7 @@ class Pipeline:
     def __init__(self, routes: Routes, clients: ClientResolver = DIRECT) -> None:
         self._paths = PathTable(routes)
         self._deprecated = {
-            path for path, methods in routes.items() if any(one.is_deprecated for one in methods.values())
+            path for path, methods in routes.items() if any(endpoint.is_deprecated for endpoint in methods.values())
         }
         self._clients = clients
 
@@ -151,7 +146,7 @@ class Pipeline:
             or (await execute_after_delay(call) if call.fault else execute(call))
         )
         if not call.is_exact:
-            note_ignored_members(call)
+            notes.note_ignored_members(call)
         return reply if call.fault is None else await with_failures(call, reply)
 
     def find_endpoint(self, call: ApiCall) -> Reply | None:
@@ -225,11 +220,11 @@ def validate(call: ApiCall) -> Reply | None:
     headers, endpoint, query, body = call.headers, call.endpoint, call.exchange.query, call.exchange.body
     source = endpoint.source
     if (query if source == "body" else body if source == "query" else query or body) or names.API_VERSION in headers:
-        note_ignored_parts(call)
+        notes.note_ignored_parts(call)
     if source == "query":
         call.fields, problems = read_query(query, endpoint.schema)
         if query:
-            note_ignored_parameters(call)
+            notes.note_ignored_parameters(call)
     elif source:
         assume = call.sandbox.scenario.assume
         # By position, which is faster: every payment is created here.
@@ -310,8 +305,9 @@ def _complete(call: ApiCall, reply: Reply, content: bytes, url_sandbox: LiveSand
         return ""
     own, *others = sandbox.secrets
     exchange.diagnosis = redact_urls(redact(exchange.diagnosis, (own,)))
-    exchange.told = redact_urls(redact(exchange.told, (own,)))
-    return redact(exchange.told or exchange.diagnosis, (*others, *(url_sandbox.secrets if url_sandbox else ())))
+    exchange.public_diagnosis = redact_urls(redact(exchange.public_diagnosis, (own,)))
+    others += url_sandbox.secrets if url_sandbox else ()
+    return redact(exchange.public_diagnosis or exchange.diagnosis, others)
 
 
 def record(call: ApiCall, recorder: LiveSandbox) -> None:

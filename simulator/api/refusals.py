@@ -19,7 +19,7 @@ UNKNOWN_PRODUCT = "must be a product of the catalog"
 def deny(call: ApiCall, refusal: Denied) -> Reply:
     """Return the endpoint's answer to failed authentication, with its reason in the journal."""
     call.exchange.error = refusal.code
-    call.exchange.diagnosis, call.exchange.told = refusal.diagnosis, refusal.told
+    call.exchange.diagnosis, call.exchange.public_diagnosis = refusal.diagnosis, refusal.public_diagnosis
     return Reply(401, call.endpoint.denied(refusal.code, refusal.message))
 
 
@@ -52,7 +52,7 @@ def refuse_address_of(call: ApiCall, reseller: Reseller) -> Reply | None:
     if not allowlist or is_listed_address(client, allowlist):
         return None
     shown = ", ".join(allowlist[:NAMES_MAX]) + (", ..." if len(allowlist) > NAMES_MAX else "")
-    call.exchange.told = f"{client} is not on the list of addresses that may use these credentials"
+    call.exchange.public_diagnosis = f"{client} is not on the list of addresses that may use these credentials"
     diagnosis = f"{client} is not in the ip_allowlist of {reseller.code}: {shown}"
     return refuse(call, 403, "ip_not_allowed", f"Requests from {client} are not allowed for this account.", diagnosis)
 
@@ -92,7 +92,7 @@ def failed(call: ApiCall, error: Exception) -> Reply:
     version reports another place of the exception."""
     recorded = call.request.recorded
     if recorded is not None and recorded.error == UNEXPECTED:
-        for name in ("error", "diagnosis", "told", "rule", "refid", "trxid"):
+        for name in ("error", "diagnosis", "public_diagnosis", "rule", "refid", "trxid"):
             setattr(call.exchange, name, getattr(recorded, name))
         return Reply(recorded.status, recorded.content)
     diagnosis = f"a mistake of the simulator, please report it: {report(error, 'a request')}"

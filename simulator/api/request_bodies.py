@@ -68,8 +68,8 @@ def _identify_again(call: ApiCall, event: str) -> Reply | None:
     refusal = refuse_address(call) or identify(call)
     if refusal is not None:
         call.exchange.diagnosis += f" now that {event}"
-        if call.exchange.told:
-            call.exchange.told += f" now that {event}"
+        if call.exchange.public_diagnosis:
+            call.exchange.public_diagnosis += f" now that {event}"
     return refusal
 
 

@@ -133,7 +133,8 @@ def _has_failed_anonymous(recorded: Exchange) -> bool:
 def _verdict(recorded: Exchange) -> Denied | None:
     if _has_failed_anonymous(recorded):
         raise FailedAsRecorded
-    return Denied(recorded.error, recorded.diagnosis, recorded.told) if recorded.error in BY_SECRET else None
+    verdict = Denied(recorded.error, recorded.diagnosis, recorded.public_diagnosis)
+    return verdict if recorded.error in BY_SECRET else None
 
 
 def _refuse_as_before(recorded: Exchange, call: ApiCall) -> Reply:

@@ -117,9 +117,9 @@ def _answer(call: ApiCall, reseller: Reseller, holder: TokenHolder, *, fresh: bo
     return Reply(200, token_answers.authentication_result(issued, shape))
 
 
-def _refuse(call: ApiCall, diagnosis: str, told: str = "") -> Reply:
+def _refuse(call: ApiCall, diagnosis: str, public_text: str = "") -> Reply:
     call.exchange.error = "invalid_credentials"
-    note(call, diagnosis, told)
+    note(call, diagnosis, public_text)
     return Reply(401, error_bodies.parameters("The credentials are wrong; do not retry with the same ones.", {}))
 
 

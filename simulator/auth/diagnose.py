@@ -47,7 +47,7 @@ def diagnose(
         body=body,
         hashed=body_hash(body),
         signature=PREFIX + b2a_base64(claim.signature, newline=False),
-        secret=claim.held.secret_bytes,
+        secret=claim.key_record.secret_bytes,
         path=path.encode("utf-8", "surrogateescape"),
         prefix=prefix.encode("utf-8", "surrogateescape"),
         host=headers.get(b"host", b""),

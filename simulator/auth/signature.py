@@ -65,11 +65,11 @@ MESSAGES = {
 
 class Denied(msgspec.Struct, frozen=True):
     """A refusal: `code` and `message` of SPEC 5.2, and the simulator's own `diagnosis`. The caller reads
-    `told` instead, when the diagnosis is for the owner of the key only."""
+    `public_diagnosis` instead, when the diagnosis is for the owner of the key only."""
 
     code: str
     diagnosis: str = ""
-    told: str = ""
+    public_diagnosis: str = ""
 
     @property
     def message(self) -> str:
@@ -91,7 +91,7 @@ class Claim(msgspec.Struct, frozen=True, gc=False):
     """Validated headers, not yet verified. `signature` is decoded; `timestamp_s` is `timestamp` as a number, and was
     compared with `checked_s`."""
 
-    held: KeyRecord
+    key_record: KeyRecord
     timestamp: bytes
     timestamp_s: int
     checked_s: float
@@ -100,11 +100,11 @@ class Claim(msgspec.Struct, frozen=True, gc=False):
 
 
 def check_headers(
-    headers: Mapping[bytes, bytes], held: KeyRecord | None, now_s: float, tolerance_s: float
+    headers: Mapping[bytes, bytes], key_record: KeyRecord | None, now_s: float, tolerance_s: float
 ) -> Claim | Denied:
     """Check the four headers in the order of SPEC 5.2.
 
-    `headers` has lower-case names, repeated ones joined by `, `; `held` is the record of the key in X-Api-Key, None
+    `headers` has lower-case names, repeated ones joined by `, `; `key_record` is that of the key in X-Api-Key, None
     when it is unknown; `now_s` is the Unix time that X-Timestamp is compared with.
     """
     raw_key = headers.get(names.API_KEY)
@@ -112,13 +112,13 @@ def check_headers(
         reason = "X-Api-Key is absent" if raw_key is None else "X-Api-Key is empty"
         advice = _near(headers, names.API_KEY) or "; send the key and sign the request with its secret"
         return Denied("missing_api_key", reason + advice)
-    if held is None:
+    if key_record is None:
         hint = next((f"; {hint}" for form, hint in _KEY_FORMS if form.fullmatch(raw_key)), "")
         return Denied("invalid_api_key", f"no reseller of this sandbox has this key{hint}", NO_ACTIVE_KEY + hint)
-    if held.state != "active":
-        if held.state == "revoked":
+    if key_record.state != "active":
+        if key_record.state == "revoked":
             return Denied("invalid_api_key", "the key was revoked; use an active key of the reseller", NO_ACTIVE_KEY)
-        if held.state == "no_secret":
+        if key_record.state == "no_secret":
             return Denied("hmac_not_configured", "the scenario gives this key no secret (state: no_secret)")
     timestamp, nonce, signature = headers.get(names.TIMESTAMP), headers.get(names.NONCE), headers.get(names.SIGNATURE)
     if not (timestamp and nonce and signature):
@@ -144,7 +144,9 @@ def check_headers(
     raw = decoded(text)
     if raw is None:
         return Denied("invalid_signature_format", misspelling(text))
-    return Claim(held=held, timestamp=timestamp, timestamp_s=timestamp_s, checked_s=now_s, nonce=nonce, signature=raw)
+    return Claim(
+        key_record=key_record, timestamp=timestamp, timestamp_s=timestamp_s, checked_s=now_s, nonce=nonce, signature=raw
+    )
 
 
 def _incomplete(headers: Mapping[bytes, bytes]) -> Denied:
@@ -216,9 +218,9 @@ def _span(span_s: float) -> str:
 def verify(claim: Claim, method: bytes, query: bytes, body: bytes, rules: QueryRules) -> Denied | None:
     """Return the refusal of a signature that does not match the request, compared in constant time; None if it
     matches."""
-    if claim.held.state == "undecryptable":
+    if claim.key_record.state == "undecryptable":
         return Denied("decryption_error", "the scenario sets this for the key (state: undecryptable)")
-    hashed, secret = body_hash(body), claim.held.secret_bytes
+    hashed, secret = body_hash(body), claim.key_record.secret_bytes
     for form in canonical_queries(query, rules) if query else NO_QUERY:
         text = canonical_string(claim.timestamp, claim.nonce, method, form, hashed)
         if hmac.compare_digest(hmac_sha256(secret, text), claim.signature):

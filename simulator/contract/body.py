@@ -140,7 +140,9 @@ def _mistyped(content_type: bytes, wanted: str) -> str:
 def _optional_texts(name: str) -> frozenset[str]:
     required = schema(name).get("required", ())
     return frozenset(
-        one for one, wanted in parameters(name).items() if wanted.get("type") == "string" and one not in required
+        member
+        for member, wanted in parameters(name).items()
+        if wanted.get("type") == "string" and member not in required
     )
 
 
@@ -275,11 +277,11 @@ def repeated_keys(body: bytes, value: dict[str, Any]) -> dict[str, int]:
     found: dict[str, int] = {}
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) < len(pairs):
+        members = dict(pairs)
+        if len(members) < len(pairs):
             counts = Counter(name for name, _ in pairs)
             found.update((name, times) for name, times in counts.items() if times > found.get(name, 1))
-        return made
+        return members
 
     # Parse again, for the keys only; msgspec has validated the rest.
     json.loads(body, object_pairs_hook=unique, parse_int=str, parse_float=str, parse_constant=_never)

@@ -72,11 +72,16 @@ def endpoints() -> tuple[Endpoint, ...]:
 
 def fields_of(method: str, path: str) -> frozenset[str]:
     """Return the fields of a request to this path; none when the contract does not have it."""
-    return next((one.fields for one in endpoints() if one.method == method and one.has_path(path)), frozenset())
+    return next(
+        (endpoint.fields for endpoint in endpoints() if endpoint.method == method and endpoint.has_path(path)),
+        frozenset(),
+    )
 
 
 def _query(operation: Mapping[str, Any]) -> frozenset[str]:
-    return frozenset(one["name"] for one in operation.get("parameters", ()) if one.get("in") == "query")
+    return frozenset(
+        parameter["name"] for parameter in operation.get("parameters", ()) if parameter.get("in") == "query"
+    )
 
 
 def _body(operation: Mapping[str, Any]) -> Iterator[str]:
@@ -89,5 +94,8 @@ def statuses() -> Mapping[Endpoint, frozenset[str]]:
     """Return the documented statuses by endpoint, such as `200` and `404`, and `500` for a mistake of the simulator."""
     paths = load(OPENAPI)["paths"]
     return MappingProxyType(
-        {one: frozenset({"500", *map(str, paths[one.path][one.method.lower()]["responses"])}) for one in endpoints()}
+        {
+            endpoint: frozenset({"500", *map(str, paths[endpoint.path][endpoint.method.lower()]["responses"])})
+            for endpoint in endpoints()
+        }
     )

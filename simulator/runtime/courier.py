@@ -100,11 +100,11 @@ class Courier:
         now = clock.at(wall)
         if isinstance(job, Callback):
             what, refid = STATUS_NAMES[job.result.status], job.transaction.refid
-            held = HoldEntry(self.hold_of(send), "callback", what, now, wall, refid, job.id)
+            entry = HoldEntry(self.hold_of(send), "callback", what, now, wall, refid, job.id)
         else:
             assert isinstance(job, Delivery)
-            held = HoldEntry(self.hold_of(send), "webhook", job.event.type, now, wall, job=job.id)
-        await self.holds.hold(held)
+            entry = HoldEntry(self.hold_of(send), "webhook", job.event.type, now, wall, job=job.id)
+        await self.holds.hold(entry)
 
     async def deliver(self, send: Send, clock: Clock) -> AttemptResult:
         """Make an attempt within the receiver timeout. It is recorded on the tape once its turn at the receiver has

@@ -60,55 +60,55 @@ class Holds:
 
     def of(self, name: str) -> list[HoldEntry]:
         """Return the items held under this name, or all items for an empty name."""
-        return [held for held in self._held if name in ("", held.name)]
+        return [entry for entry in self._held if name in ("", entry.name)]
 
-    async def hold(self, held: HoldEntry) -> Resumption:
+    async def hold(self, entry: HoldEntry) -> Resumption:
         """Wait until it is released, its client leaves, the time limit is over, or the life of the sandbox ends. Return
         which of these happened, at once when too many wait."""
         if self.pause is not None:
             return await self.pause()
         if len(self._held) >= WAITERS_MAX:
-            self._note("hold_ended", held, Resumption.FULL)
+            self._note("hold_ended", entry, Resumption.FULL)
             return Resumption.FULL
         loop = asyncio.get_running_loop()
-        held.ended = loop.create_future()
-        timer = loop.call_later(HELD_S_MAX, held.end, Resumption.EXPIRED)
-        self._held.append(held)
-        self._note("held", held)
+        entry.ended = loop.create_future()
+        timer = loop.call_later(HELD_S_MAX, entry.end, Resumption.EXPIRED)
+        self._held.append(entry)
+        self._note("held", entry)
         self.notifier.notify()
         how = Resumption.GONE
         try:
-            how = await held.ended
+            how = await entry.ended
             return how
         finally:
             timer.cancel()
-            self._held.remove(held)
-            self._note("hold_ended", held, how)
+            self._held.remove(entry)
+            self._note("hold_ended", entry, how)
 
-    def _note(self, change: str, held: HoldEntry, how: Resumption = Resumption.READY) -> None:
+    def _note(self, change: str, entry: HoldEntry, how: Resumption = Resumption.READY) -> None:
         if self._events is not None and self._clock is not None:
-            about = " ".join(filter(None, (f"{held.name}:", held.what, held.refid, reason(how, held.name))))
+            about = " ".join(filter(None, (f"{entry.name}:", entry.what, entry.refid, reason(how, entry.name))))
             self._events.note(Action(change, self._clock.now(), about))
 
     def release(self, name: str, count: int | None = None) -> int:
         """Release the first `count` of this name, by default all. Return their number."""
-        waiting = [held for held in self.of(name) if held.ended is not None and not held.ended.done()][:count]
-        for held in waiting:
-            held.end(Resumption.READY)
+        waiting = [entry for entry in self.of(name) if entry.ended is not None and not entry.ended.done()][:count]
+        for entry in waiting:
+            entry.end(Resumption.READY)
         return len(waiting)
 
     def end_answers(self) -> None:
         """Release all answers: the server is about to stop. Deliveries are repeated after a restart."""
-        for held in self._held:
-            if held.kind in ("request", "answer"):
-                held.end(Resumption.READY)
+        for entry in self._held:
+            if entry.kind in ("request", "answer"):
+                entry.end(Resumption.READY)
         self.notifier.close()
 
     def close(self) -> None:
         """Release everything: the life of the sandbox has ended."""
         self._events = None
-        for held in self._held:
-            held.end(Resumption.READY)
+        for entry in self._held:
+            entry.end(Resumption.READY)
         self.notifier.close()
 
 

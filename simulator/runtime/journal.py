@@ -9,6 +9,8 @@ from itertools import chain
 from typing import Generic, Protocol, TypeVar
 from urllib.parse import quote, unquote
 
+import msgspec
+
 from simulator.persistence.tape.entries import Recorded
 from simulator.runtime.traces import trace_of
 from simulator.runtime.wait_limits import Notifier
@@ -148,9 +150,10 @@ class Exchange(Recorded, gc=False, kw_only=True):
     `packed`. `owner` is the id of the sandbox whose credentials were refused, if it is not the sandbox of this journal.
     `target` is the request target as sent, with the prefix of a sandbox, if it differs from `path` and `query`: escapes
     in the path, a lone `?`, the absolute form. `replay_of` is the number of the exchange that this exchange repeats, 0
-    when a client sent it. `told` replaces `diagnosis` in the header for unauthenticated callers, empty when they get
-    the same. `prefix` is the part of the path that named the sandbox. `is_awaited` is set when the body arrived after
-    the request's head. `ending` is a word for how the connection ended, empty as usual. `scheme` is `https` or empty.
+    when a client sent it. `public_diagnosis` replaces `diagnosis` in the header for unauthenticated callers, empty when
+    they get the same. `prefix` is the part of the path that named the sandbox. `is_awaited` is set when the body
+    arrived after the request's head. `ending` is a word for how the connection ended, empty as usual. `scheme` is
+    `https` or empty.
     """
 
     at: datetime
@@ -169,7 +172,7 @@ class Exchange(Recorded, gc=False, kw_only=True):
     fault: str = ""
     error: str = ""
     diagnosis: str = ""
-    told: str = ""
+    public_diagnosis: str = msgspec.field(default="", name="told")
     trxid: str = ""
     refid: str = ""
     duration_us: int = 0
@@ -257,7 +260,7 @@ def reply_headers(sandbox_id: str, exchange: Exchange, diagnosis: str = "") -> b
         names = (exchange.rule,) if is_single else filter(None, (exchange.fault, exchange.rule))
         lines += b"x-sim-rule: %b\r\n" % b", ".join(map(encode_rule_name, names))
     if exchange.diagnosis:
-        lines += b"x-sim-diagnosis: %b\r\n" % _plain(diagnosis or exchange.told or exchange.diagnosis)
+        lines += b"x-sim-diagnosis: %b\r\n" % _plain(diagnosis or exchange.public_diagnosis or exchange.diagnosis)
     for name, value in exchange.own_headers:
         if name.lower() == CONTENT_TYPE:
             lines = lines.replace(_JSON_LINE, b"", 1)

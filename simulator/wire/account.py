@@ -76,21 +76,21 @@ def statement(
         both = Total(deposits.count + others.count, deposits.amount + others.amount)
         totals = {**totals, EntryType.DEPOSIT: both}
     return {
-        "data": [_entry(one) for one in entries],
+        "data": [_entry(entry) for entry in entries],
         "links": _links(sheet),
         "meta": _meta(sheet, len(entries)),
         "summary": {name: _total(totals[type_], unsigned) for name, type_ in SUMMARY.items()},
     }
 
 
-def _entry(one: Entry) -> dict[str, Any]:
+def _entry(entry: Entry) -> dict[str, Any]:
     return {
-        "id": one.id,
-        "date": year_first_ms(one.at),
-        "amount": number(one.amount),
-        "balance": number(one.balance),
-        "remarks": one.remarks,
-        "type": one.type.value,
+        "id": entry.id,
+        "date": year_first_ms(entry.at),
+        "amount": number(entry.amount),
+        "balance": number(entry.balance),
+        "remarks": entry.remarks,
+        "type": entry.type.value,
     }
 
 

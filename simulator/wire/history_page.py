@@ -23,7 +23,7 @@ HISTORY_STATUS_NAMES: Mapping[HistoryStatus, str] = {
 
 
 def record(
-    one: Transaction,
+    transaction: Transaction,
     product: Product | None,
     *,
     category_ids: bool = False,
@@ -31,23 +31,23 @@ def record(
 ) -> dict[str, str | None]:
     """Return one element of `data`. `product` is None when the catalog no longer has it; `category_ids` writes the
     category's id instead of its name, `payment_names` distinguishes the non-final statuses."""
-    result = one.result
+    result = transaction.result
     texts = result.texts
     status = HISTORY_STATUSES[result.kind.status]
     is_named_apart = payment_names and status is HistoryStatus.PENDING
     name = payment_answers.STATUS_NAMES[result.kind.status] if is_named_apart else HISTORY_STATUS_NAMES[status]
     return {
-        "trxid": one.trxid,
-        "date": year_first_ms(one.created),
-        "product_code": one.product,
-        "product_name": one.kind.product_name,
-        "biller_code": _biller(one, product),
+        "trxid": transaction.trxid,
+        "date": year_first_ms(transaction.created),
+        "product_code": transaction.product,
+        "product_name": transaction.kind.product_name,
+        "biller_code": _biller(transaction, product),
         "product_image_url": product.image_url if product else "",
-        "category": _category(one.kind.category, category_ids),
-        "amount": money(one.amount),
-        "account": one.account,
-        "sender": one.sender,
-        "member_id": one.reseller,
+        "category": _category(transaction.kind.category, category_ids),
+        "amount": money(transaction.amount),
+        "account": transaction.account,
+        "sender": transaction.sender,
+        "member_id": transaction.reseller,
         "status_code": str(result.kind.code),
         "status_name": name,
         "response_date": year_first_ms(result.at) if result.kind.status in SETTLED else "",
@@ -56,9 +56,9 @@ def record(
         "pin": texts.pin,
         "expiry": f"{texts.expiry:%Y%m%d}" if texts.expiry else "",
         "remarks": texts.remarks or None,
-        "refid": one.refid,
+        "refid": transaction.refid,
         "voucherlink": texts.voucherlink or None,
-        "currency": one.kind.currency,
+        "currency": transaction.kind.currency,
     }
 
 
@@ -87,7 +87,8 @@ def body(
 ) -> dict[str, Any]:
     """Return the body of a 200; see `record`."""
     data = [
-        record(one, products.get(one.product), category_ids=category_ids, payment_names=payment_names) for one in page
+        record(transaction, products.get(transaction.product), category_ids=category_ids, payment_names=payment_names)
+        for transaction in page
     ]
     return {"data": data, "meta": meta(figures)}
 
@@ -104,8 +105,8 @@ def money(amount: Decimal) -> str:
     return f"{amount:.2f}" if is_whole_cents(amount) else f"{amount.normalize():f}"
 
 
-def _biller(one: Transaction, product: Product | None) -> str | None:
+def _biller(transaction: Transaction, product: Product | None) -> str | None:
     """Return the biller of a payment, if its product is paid to billers."""
-    biller = one.extras.get("biller_code")
+    biller = transaction.extras.get("biller_code")
     takes_one = product is None or "biller_code" in product.fulfillment.extras
     return str(biller) if takes_one and biller else None

@@ -59,14 +59,14 @@ def with_secret(webhook: Webhook, *, masked: bool = False) -> dict[str, Any]:
     return {"webhook_url": webhook.url, "webhook_secret": secret}
 
 
-def event(one: Event) -> dict[str, Any]:
+def event(webhook_event: Event) -> dict[str, Any]:
     """Return the event's body."""
     return {
-        "type": one.type,
+        "type": webhook_event.type,
         "version": EVENT_VERSION,
-        "id": one.id,
-        "created_at": iso_utc(one.created),
-        "data": _data(one.data),
+        "id": webhook_event.id,
+        "created_at": iso_utc(webhook_event.created),
+        "data": _data(webhook_event.data),
     }
 
 
@@ -93,27 +93,27 @@ def _resource(entry: CatalogEntry) -> dict[str, Any]:
             return catalog_answers.tree_part(part)
 
 
-def record(one: Delivery, *, counts_attempts: bool = False) -> dict[str, Any]:
+def record(delivery: Delivery, *, counts_attempts: bool = False) -> dict[str, Any]:
     """Return a delivery record. It has the receiver's answer to the latest attempt, null before the first attempt.
 
     `retryCount` counts retries, or with `counts_attempts` all attempts.
     """
-    last = one.attempts[-1].result if one.attempts else None
+    last = delivery.attempts[-1].result if delivery.attempts else None
     answered = last if last is not None and last.kind is AttemptEnd.ANSWERED else None
-    payload = event(one.event)
+    payload = event(delivery.event)
     return {
-        "id": one.id,
-        "eventId": one.event.id,
-        "status": one.state.value,
-        "error": one.error,
-        "retryCount": counted(one.attempts) if counts_attempts else max(0, counted(one.attempts) - 1),
-        "retryLimit": one.retry_limit,
-        "createdAt": iso_utc(one.created),
-        "completedAt": iso_utc(one.completed) if one.completed else None,
-        "webhookUrl": one.url,
+        "id": delivery.id,
+        "eventId": delivery.event.id,
+        "status": delivery.state.value,
+        "error": delivery.error,
+        "retryCount": counted(delivery.attempts) if counts_attempts else max(0, counted(delivery.attempts) - 1),
+        "retryLimit": delivery.retry_limit,
+        "createdAt": iso_utc(delivery.created),
+        "completedAt": iso_utc(delivery.completed) if delivery.completed else None,
+        "webhookUrl": delivery.url,
         "webhookMethod": METHOD,
-        "replayCount": one.event.replays,
-        "originalJobId": one.original,
+        "replayCount": delivery.event.replays,
+        "originalJobId": delivery.original,
         "payload": payload,
         "webhookPayload": payload,
         "responseCode": answered.status if answered else None,
@@ -122,9 +122,9 @@ def record(one: Delivery, *, counts_attempts: bool = False) -> dict[str, Any]:
     }
 
 
-def replayed(one: Delivery) -> dict[str, Any]:
+def replayed(delivery: Delivery) -> dict[str, Any]:
     """Return the answer to a single replay."""
-    return {"jobId": one.id, "originalJobId": one.original, "eventId": one.event.id}
+    return {"jobId": delivery.id, "originalJobId": delivery.original, "eventId": delivery.event.id}
 
 
 def bulk_done(job: str, new: Delivery) -> dict[str, Any]:

@@ -237,7 +237,7 @@ def test_the_message_of_a_timestamp_just_too_old_does_not_round_to_the_limit() -
 def test_a_key_that_was_sent_twice_is_reported_so(key: str, is_said: bool) -> None:
     denied = check(x_api_key=key)
     assert isinstance(denied, Denied)
-    assert ["sent more than once" in text for text in (denied.diagnosis, denied.told)] == [is_said, is_said]
+    assert ["sent more than once" in text for text in (denied.diagnosis, denied.public_diagnosis)] == [is_said, is_said]
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_a_key_that_was_sent_twice_is_reported_so(key: str, is_said: bool) -> No
 def test_a_key_with_a_wrong_form_is_explained_to_every_caller(key: str, hint: str) -> None:
     denied = check(x_api_key=key)
     assert isinstance(denied, Denied)
-    assert all(text.endswith(f"; {hint}") for text in (denied.diagnosis, denied.told))
+    assert all(text.endswith(f"; {hint}") for text in (denied.diagnosis, denied.public_diagnosis))
 
 
 @pytest.mark.parametrize("name", ["x_nonce", "x_timestamp", "x_signature"])

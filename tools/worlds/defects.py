@@ -140,10 +140,10 @@ DEFECTS = (
     Defect("a key that is revoked while the body comes is accepted", "api.request_bodies:_identify_again",
            "or identify(call)", "", seed=17),
     Defect("a nonce of a payment is given back", "api.fault_effects:await_fault",
-           "met.has_waited = True", "met.has_waited = True\n    nonces = call.sandbox.core.state.nonces\n"
+           "fault.has_waited = True", "fault.has_waited = True\n    nonces = call.sandbox.core.state.nonces\n"
            "    nonces.restore((), *nonces.kept())", seed=42),
     Defect("a delay ends in what nothing foresaw", "api.fault_effects:await_fault",
-           "met.has_waited = True", "met.has_waited = True\n    raise TypeError", seed=42),
+           "fault.has_waited = True", "fault.has_waited = True\n    raise TypeError", seed=42),
     Defect("a void is missing in the history", f"{HANDLERS}.timeline:propagate_change",
            "    state.resellers[transaction.reseller].history.change_status(transaction)\n",
            "    if transaction.result.status is not Status.REFUNDED:\n"

@@ -54,7 +54,7 @@ class AnswerLine(msgspec.Struct, frozen=True, omit_defaults=True):
     fault: Spelled = ""
     error: Spelled = ""
     diagnosis: Spelled = ""
-    told: Spelled = ""
+    public_diagnosis: Spelled = msgspec.field(default="", name="told")
     trxid: Spelled = ""
     refid: Spelled = ""
     owner: str = ""
@@ -138,7 +138,17 @@ class Answered(NamedTuple):
 
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number", enc_hook=plain)
 _LINE: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(reduce(or_, Line.__subclasses__()), float_hook=Decimal)
-_TEXTS: Final = ("reseller", "selected_rule", "rule", "fault", "error", "diagnosis", "told", "trxid", "refid")
+_TEXTS: Final = (
+    "reseller",
+    "selected_rule",
+    "rule",
+    "fault",
+    "error",
+    "diagnosis",
+    "public_diagnosis",
+    "trxid",
+    "refid",
+)
 _texts: Final = attrgetter(*_TEXTS)
 
 
