@@ -241,7 +241,7 @@ def test_a_body_that_has_lost_what_was_signed_is_named_by_its_form(body: bytes, 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
 def test_an_absent_body_is_named_where_the_contract_has_one(method: str) -> None:
-    paths = {one.path: bool(one.fields) for one in endpoints() if one.method == method}
+    paths = {one.path: bool(one.fields) and not one.query for one in endpoints() if one.method == method}
     for path, has_body in paths.items():
         request = Request(method, path.replace("{jobId}", "7"), "", b"")
         said = header(request, Signer(hashed=lambda _: sha256(b'{"lost":1}')).sign(request))

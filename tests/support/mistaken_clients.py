@@ -210,6 +210,7 @@ CLIENTS: tuple[Mistaken, ...] = (
     mistaken("body-not-hashed", hashed=bytes.decode),
     mistaken("body-only-encoded", hashed=lambda body: b64encode(body).decode()),
     mistaken("body-hash-of-nothing", hashed=lambda _: sha256(b"")),
+    mistaken("body-hash-of-nothing", POST, hashed=lambda _: sha256(b"")),
     mistaken("body-hash-not-empty", BARE, hashed=lambda _: sha256(b"{}")),
     mistaken("body-hash-not-empty", BARE, hashed=lambda _: sha256(b"null")),
     mistaken("body-hash-not-empty", BARE, hashed=lambda _: sha256(b"[]")),

@@ -37,7 +37,8 @@ FORM_SENT = "the body was sent as a form: the service reads JSON, so sign and se
 OBJECT_SENT = "the body was sent as an object is printed: sign and send the text of JSON.stringify or json.dumps"
 NOT_JSON = "the body that arrived is not JSON: sign one JSON text, and send the same bytes"
 LOST = "no body arrived, and this path needs one: check whether a redirect or a stream that was read before lost it"
-_WITH_BODY, _BODILESS = (b"POST", b"PUT", b"PATCH"), (b"/rotate-secret", b"/replay")
+_WITH_BODY = (b"POST", b"PUT", b"PATCH")
+_BODILESS = (b"/rotate-secret", b"/replay", b"/callback-url", b"/low-balance-threshold")
 
 
 def body_flaw(facts: Facts) -> str:

@@ -118,7 +118,7 @@ def _as_object(r: Facts) -> Shown:
 def _elsewhere(r: Facts) -> Shown:
     """Yield strings that have the parameters in another part than they were sent in, or in two parts."""
     jsons = (text for text, shown in _as_object(r) if shown == "JSON")
-    for hashed in map(body_hash, (r.query, b"&".join(by_key(_parts_of(r))), *jsons)):
+    for hashed in map(body_hash, (r.query, b"&".join(by_key(_parts_of(r))), *jsons) if r.query else ()):
         yield lambda parts, hashed=hashed: (b"v1", *parts[:3], b"", hashed), "the body, and sent as the query"
         yield lambda parts, hashed=hashed: (b"v1", *parts[:4], hashed), "query and body, and sent as the query"
     sent = [r.text] if r.text[:1] != b"{" else forms(json.loads(r.text))
