@@ -15,7 +15,7 @@ def environment(app: "App", url: str) -> dict[str, str]:
     """Return this process's environment with the simulator's variables set. Variables without a value are removed, so
     that a test never uses credentials of another service. `url` is where the server listens."""
     sandbox, token = app.sandboxes.get(DEFAULT), app.options.control_token
-    resellers = [render.reseller(one) for one in sandbox.core.state.resellers.values()]
+    resellers = [render.reseller(reseller) for reseller in sandbox.core.state.resellers.values()]
     first = resellers[0] if resellers else {}
     wanted = {
         "RESELLER_BASE_URL": url,

@@ -86,7 +86,7 @@ def as_json(
     """Return the answer of `GET /_sim/sandboxes/{id}/audit`. `left_out` counts the requests and notifications that were
     evicted and are not judged. `shown` redacts secrets in sentences."""
     rows = []
-    for one in obligations:
-        row = {name: getattr(one, name) for name in MEMBERS}
-        rows.append(row | {"evidence": list(one.evidence), "findings": list(map(shown, one.findings))})
+    for obligation in obligations:
+        row = {name: getattr(obligation, name) for name in MEMBERS}
+        rows.append(row | {"evidence": list(obligation.evidence), "findings": list(map(shown, obligation.findings))})
     return {"ok": not any(row["state"] == "violated" for row in rows), "left_out": left_out, "obligations": rows}

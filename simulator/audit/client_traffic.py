@@ -89,10 +89,10 @@ class Traffic:
         sees_callbacks: bool = True,
     ) -> None:
         self.sees_callbacks = sees_callbacks
-        self.calls: Sequence[Call] = sorted(calls, key=lambda one: one.n)
-        self.notifications: Sequence[Notification] = sorted(notifications, key=lambda one: one.n)
+        self.calls: Sequence[Call] = sorted(calls, key=lambda call: call.n)
+        self.notifications: Sequence[Notification] = sorted(notifications, key=lambda notification: notification.n)
         self.rate = rate
-        times = [*(one.at for one in self.calls), *(one.at for one in self.notifications)]
+        times = [*(call.at for call in self.calls), *(notification.at for notification in self.notifications)]
         self.until = max(times) if until is None and times else until
         self._decoder = Decoder()
 
@@ -131,27 +131,27 @@ class Traffic:
     @cached_property
     def by_refid(self) -> Mapping[tuple[str, str], list[PaymentRequest]]:
         """Return the payments by reseller and refid."""
-        return grouped(self.payments, lambda one: one.key)
+        return grouped(self.payments, lambda payment: payment.key)
 
     @cached_property
     def orders(self) -> Sequence[PaymentRequest]:
         """Return the first request of each order. A re-query has the same order."""
-        return list({(one.key, one.order): one for one in reversed(self.payments)}.values())[::-1]
+        return list({(payment.key, payment.order): payment for payment in reversed(self.payments)}.values())[::-1]
 
     @cached_property
     def by_refid_alone(self) -> Mapping[str, list[PaymentRequest]]:
         """Return the payments by refid alone, since a callback does not name its reseller."""
-        return grouped(self.payments, lambda one: one.refid)
+        return grouped(self.payments, lambda payment: payment.refid)
 
     @cached_property
     def final_outcomes(self) -> Mapping[str, dict[PaymentOutcome, datetime]]:
         """Return the final statuses by refid from accepted callbacks and the history, each with the time when the
         client first read it."""
         found: dict[str, dict[PaymentOutcome, datetime]] = defaultdict(dict)
-        for one in self.callbacks:
-            outcome = callback_outcome(one)
-            if is_accepted(one) and outcome.is_final:
-                found[one.refid].setdefault(outcome, one.at)
+        for callback in self.callbacks:
+            outcome = callback_outcome(callback)
+            if is_accepted(callback) and outcome.is_final:
+                found[callback.refid].setdefault(outcome, callback.at)
         for call in self.to("GET", HISTORY):
             for record in _records(call):
                 if (name := text(record, "status_name").upper()) and name not in OPEN_NAMES:
@@ -169,7 +169,7 @@ class Traffic:
     @cached_property
     def genuine(self) -> Sequence[Notification]:
         """Return the notifications of the service, without probes."""
-        return [one for one in self.notifications if not one.probe]
+        return [notification for notification in self.notifications if not notification.probe]
 
     @cached_property
     def callbacks(self) -> Sequence[Notification]:
@@ -184,7 +184,7 @@ class Traffic:
     @cached_property
     def received(self) -> Sequence[DeliveryAttempts]:
         """Return the deliveries to the client's own receivers, without inboxes."""
-        return [one for one in self.deliveries if is_clients_own(one.last)]
+        return [delivery for delivery in self.deliveries if is_clients_own(delivery.last)]
 
     # Catalog and options
 

@@ -119,7 +119,7 @@ class DeliveryAttempts(NamedTuple):
     @property
     def numbers(self) -> tuple[int, ...]:
         """Return the numbers of the attempts."""
-        return tuple(one.n for one in self.attempts)
+        return tuple(attempt.n for attempt in self.attempts)
 
     @property
     def is_accepted(self) -> bool:
@@ -133,16 +133,16 @@ class DeliveryAttempts(NamedTuple):
         return self.is_accepted or has_failed or is_old or len(self.attempts) > RETRIES
 
 
-def is_accepted(one: Notification) -> bool:
+def is_accepted(notification: Notification) -> bool:
     """Return True for any 2xx."""
-    return 200 <= one.status < 300
+    return 200 <= notification.status < 300
 
 
-def is_clients_own(one: Notification) -> bool:
+def is_clients_own(notification: Notification) -> bool:
     """Return False for inboxes of the simulator, which answer as configured, and for the address of a deliberately dead
     receiver, where nothing listens."""
     try:
-        parts = urlsplit(one.url)
+        parts = urlsplit(notification.url)
         is_dead = parts.hostname == DEAD_HOST and parts.port == DEAD_PORT
     except ValueError:
         return True
@@ -183,12 +183,12 @@ def outcome_named(status: str) -> PaymentOutcome:
     return PaymentOutcome(status) if status in STATUS_NAMES.values() else PaymentOutcome.UNKNOWN
 
 
-def callback_outcome(one: Notification) -> PaymentOutcome:
+def callback_outcome(notification: Notification) -> PaymentOutcome:
     """Return the status in a transaction callback (SPEC 6.1) of either method."""
-    if one.method != "GET":
-        return outcome_named(text(inner(members(one.body), "data"), "status"))
+    if notification.method != "GET":
+        return outcome_named(text(inner(members(notification.body), "data"), "status"))
     try:
-        query = parse_qs(urlsplit(one.url).query)
+        query = parse_qs(urlsplit(notification.url).query)
     except ValueError:
         return PaymentOutcome.UNKNOWN
     return outcome_named(text(members(query.get("message", [""])[0].encode("utf-8", "replace")), "status"))

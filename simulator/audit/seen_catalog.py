@@ -166,7 +166,7 @@ class SeenCatalog:
     def add_catalog(self, call: Call, products: Mapping[str, ShownProduct]) -> None:
         """Add a catalog of all products or of a single product."""
         for code, product in products.items():
-            pricing = next((one for one in product.fields if one.get("role") == "pricing"), {})
+            pricing = next((field for field in product.fields if field.get("role") == "pricing"), {})
             validation = pricing.get("validation")
             bounds = validation if isinstance(validation, dict) else {}
             static = Range(parse_number(bounds.get("min")), parse_number(bounds.get("max")))

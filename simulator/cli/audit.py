@@ -122,11 +122,11 @@ def expectations_command(control: Control, json: bool) -> int:
 
 
 def _print(rows: list[dict[str, Any]]) -> None:
-    for one in rows:
-        place = f"{one['place']['file']}:{one['place']['line']}: " if one["place"] else ""
-        echo(whole_line(f"{'ok' if one['ok'] else 'NOT MET':<8}  {place}{one['message']}"))
+    for row in rows:
+        place = f"{row['place']['file']}:{row['place']['line']}: " if row["place"] else ""
+        echo(whole_line(f"{'ok' if row['ok'] else 'NOT MET':<8}  {place}{row['message']}"))
         for name in ("nearest", "pending"):
-            for text in one[name]:
+            for text in row[name]:
                 echo(whole_line(f"          {name}: {text}"))
-    met = sum(one["ok"] for one in rows)
+    met = sum(row["ok"] for row in rows)
     print_line(f"{met} of {len(rows)} met" if rows else "the scenario expects nothing")

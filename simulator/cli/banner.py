@@ -62,7 +62,7 @@ def _facts(running: Running) -> list[tuple[str, str]]:
     owner = next(iter(sandbox.core.state.resellers.values()), None)
     if owner is None:
         return [*facts, ("reseller", "none in this scenario; POST /_sim/sandboxes/default/resellers creates one")]
-    shown = next(one for one in running.resellers() if one["code"] == owner.code)
+    shown = next(reseller for reseller in running.resellers() if reseller["code"] == owner.code)
     facts.append(("reseller", f"{owner.code}, balance {owner.wallet.balance:.2f} MYR"))
     if shown["api_key"]:
         facts += [("API key", shown["api_key"]), ("secret", shown["api_secret"])]

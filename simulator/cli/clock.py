@@ -113,8 +113,8 @@ def _asked(how: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _print(done: dict[str, Any]) -> None:
-    heading, times = times_of_day([one["at"] for one in done["fired"]])
-    rows = [(at, *_row(one)) for one, at in zip(done["fired"], times, strict=True)]
+    heading, times = times_of_day([item["at"] for item in done["fired"]])
+    rows = [(at, *_row(item)) for item, at in zip(done["fired"], times, strict=True)]
     if rows:
         print_table((heading, *COLUMNS), rows)
         print_line("")
@@ -128,10 +128,10 @@ def _print(done: dict[str, Any]) -> None:
         print_line(f"It stopped here: {done['reason']}", red=True)
 
 
-def _row(one: dict[str, Any]) -> tuple[object, ...]:
+def _row(row: dict[str, Any]) -> tuple[object, ...]:
     """Return a row about an action. A callback shows the status that it carries, a webhook the type of its event."""
-    answered = one.get("answered") or one.get("ending") or ""
-    return one["kind"], one.get("refid", ""), _status(one), one.get("url", ""), answered, one.get("skipped", "")
+    answered = row.get("answered") or row.get("ending") or ""
+    return row["kind"], row.get("refid", ""), _status(row), row.get("url", ""), answered, row.get("skipped", "")
 
 
 def _status(one: dict[str, Any]) -> str:
@@ -189,8 +189,8 @@ def list_all(control: Control, json: bool) -> None:
 @control_flags
 def remove(control: Control, names: tuple[str, ...]) -> None:
     """Delete marks; the tape stays."""
-    for one in names:
-        control.ask("DELETE", f"/marks/{path_part(one)}")
+    for name in names:
+        control.ask("DELETE", f"/marks/{path_part(name)}")
 
 
 @verb("rewind", "ordered", "2026-11-21T12:00:05+08:00")

@@ -51,7 +51,7 @@ def methods(ctx: click.Context, param: click.Parameter, incomplete: str) -> list
     """Methods of the service."""
     from simulator.contract.endpoints import endpoints
 
-    return _beginning(dict.fromkeys(one.method for one in endpoints()), incomplete)
+    return _beginning(dict.fromkeys(endpoint.method for endpoint in endpoints()), incomplete)
 
 
 def paths(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -59,7 +59,7 @@ def paths(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
     from simulator.contract.endpoints import endpoints
 
     method = str(ctx.params.get("method") or "").upper()
-    return _beginning((one.path for one in endpoints() if one.method == method), incomplete)
+    return _beginning((endpoint.path for endpoint in endpoints() if endpoint.method == method), incomplete)
 
 
 def products(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

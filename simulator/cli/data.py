@@ -165,7 +165,7 @@ def _write_export(place: str, sandbox: str, scratch_file: Path, *, is_tape: bool
         source, open_reader, write = place, transfer.database_reader, transfer.export_from_database
     with open_reader(source) as reader:
         where = "PostgreSQL" if is_database(place) else place
-        _refuse_unknown([one.sandbox for one in reader.lives()], sandbox, where)
+        _refuse_unknown([life.sandbox for life in reader.lives()], sandbox, where)
         if not is_tape:
             write(source, sandbox, scratch_file, version=__version__)
             return

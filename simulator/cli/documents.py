@@ -179,7 +179,7 @@ def assumptions_command(id: str | None, observed: Path | None, json: bool) -> No
     """Every assumption has an id, its section, the scenario key that changes it where there is one, the question, our
     choice and the reason. With ID, it prints a single assumption.
     """
-    found = [one for one in assumptions() if id in (None, one.id)]
+    found = [assumption for assumption in assumptions() if id in (None, assumption.id)]
     if not found:
         raise Refused(f"there is no assumption {id!r}; `reseller-sim assumptions` lists them")
     seen = None if observed is None else _read_observations(observed)
@@ -194,28 +194,28 @@ Observations = dict[str, dict[str, Any]] | None
 """By assumptions: the `value` of a knob that reproduces the behaviour of the deployment `target`, with `evidence`."""
 
 
-def _assumption_fields(one: Assumption, seen: Observations) -> dict[str, Any]:
+def _assumption_fields(assumption: Assumption, seen: Observations) -> dict[str, Any]:
     """Return an entry as JSON. With a report it has `observed`, which is null if the report says nothing about the
     entry."""
-    return asdict(one) | ({} if seen is None else {"observed": seen.get(one.id)})
+    return asdict(assumption) | ({} if seen is None else {"observed": seen.get(assumption.id)})
 
 
-def _observation(one: Assumption, seen: Observations) -> str:
+def _observation(assumption: Assumption, seen: Observations) -> str:
     """Return the line below an entry about the report's observation."""
-    if seen is None or (found := seen.get(one.id)) is None:
+    if seen is None or (found := seen.get(assumption.id)) is None:
         return "" if seen is None else "\n  assumed"
-    value, is_same = found["value"], bool(one.values) and found["value"] == one.values[0]
+    value, is_same = found["value"], bool(assumption.values) and found["value"] == assumption.values[0]
     written = value if isinstance(value, str) else json_module.dumps(value)
-    what = "as assumed" if is_same else f"set {one.knob}: {written}"
+    what = "as assumed" if is_same else f"set {assumption.knob}: {written}"
     return "\n" + whole_line(f"  observed at {found['target']}: {what} ({found['evidence']})")
 
 
-def _assumption_text(one: Assumption) -> str:
-    values = f": {' | '.join(one.spellings)}" if one.values else ""
-    knob = f"; knob {one.knob}{values}" if one.knob else ""
-    paragraphs = (one.question, one.choice, f"Why: {one.why}")
+def _assumption_text(assumption: Assumption) -> str:
+    values = f": {' | '.join(assumption.spellings)}" if assumption.values else ""
+    knob = f"; knob {assumption.knob}{values}" if assumption.knob else ""
+    paragraphs = (assumption.question, assumption.choice, f"Why: {assumption.why}")
     lines = (indent(fill(text, WIDTH, break_on_hyphens=False), "  ") for text in paragraphs)
-    return "\n".join([f"{one.id} (SPEC {one.spec}{knob})", *lines])
+    return "\n".join([f"{assumption.id} (SPEC {assumption.spec}{knob})", *lines])
 
 
 def _read_observations(path: Path) -> dict[str, dict[str, Any]]:

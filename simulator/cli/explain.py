@@ -139,7 +139,7 @@ def explain_command(
     if json:
         echo_value(made)
     else:
-        found = {one["code"]: one["message"] for one in made["problems"]}
+        found = {problem["code"]: problem["message"] for problem in made["problems"]}
         signed = None if made["is_right"] else made["signature"]
         lines = [f"{request.method} {redact_urls(request.target)}", *lines_of(found, made["autopsy"], signed)]
         echo("\n".join(map(whole_line, [*lines, accepted] if made["is_right"] and accepted else lines)))
@@ -226,7 +226,7 @@ def _of_journal(exchange: dict[str, Any], as_json: bool) -> int:
 def default_secrets() -> Known:
     """Return the keys of the default scenario."""
     resellers = load_scenario("default").resellers
-    return {one.key: (one.secret, each.code) for each in resellers for one in each.keys if one.secret}
+    return {key.key: (key.secret, each.code) for each in resellers for key in each.keys if key.secret}
 
 
 def parts_of(request: Pasted) -> RequestParts:
@@ -316,7 +316,7 @@ def lines_of(problems: Mapping[str, str], found: Mapping[str, Any] | None, signe
     yield f"{code}: {sentence}" if code else str(sentence)
     if found["is_right"]:
         return
-    fixes = dict.fromkeys(BY_ID[one].fix for one in found["mistakes"] if one in BY_ID)
+    fixes = dict.fromkeys(BY_ID[mistake].fix for mistake in found["mistakes"] if mistake in BY_ID)
     yield from (f"fix: {fix}" for fix in fixes or (FIX if of_form else found["fix"],))
     yield from _comparison(found)
     if signed:

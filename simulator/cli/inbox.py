@@ -89,8 +89,8 @@ def inbox_command(
     if json:
         echo_value({"name": name, "complete": complete_, "items": items})
     elif items:
-        heading, times = times_of_day([one["at"] for one in items])
-        cells = [(one["n"], at, *_row(one)) for one, at in zip(items, times, strict=True)]
+        heading, times = times_of_day([item["at"] for item in items])
+        cells = [(item["n"], at, *_row(item)) for item, at in zip(items, times, strict=True)]
         print_table(("n", heading, *COLUMNS), cells, cuts=True)
     else:
         hint = inbox_hint(control.ask("GET", "/resellers")["resellers"], name)
@@ -100,21 +100,21 @@ def inbox_command(
     return 0 if complete_ else 1
 
 
-def _answer(one: dict[str, Any]) -> str:
-    if "disconnect" in one:
+def _answer(message: dict[str, Any]) -> str:
+    if "disconnect" in message:
         return "nothing and disconnects"
-    return f"{one['status']} after {one['delay']:g} s" if "delay" in one else str(one["status"])
+    return f"{message['status']} after {message['delay']:g} s" if "delay" in message else str(message["status"])
 
 
-def _row(one: dict[str, Any]) -> tuple[object, ...]:
+def _row(message: dict[str, Any]) -> tuple[object, ...]:
     """Return a row about a message. A callback in a body or a query shows its payment and status, a webhook its
     type."""
-    body = one.get("json")
+    body = message.get("json")
     fields = body.get("data", body) if isinstance(body, dict) else {}
-    told = fields if isinstance(fields, dict) and fields else one.get("query") or {}
+    told = fields if isinstance(fields, dict) and fields else message.get("query") or {}
     status = told.get("status") or (body.get("type") if isinstance(body, dict) else "") or ""
-    sent = one["body"] or " ".join(f"{key}={value}" for key, value in (one.get("query") or {}).items())
-    return one["method"], one["status"], told.get("refid", ""), status, sent
+    sent = message["body"] or " ".join(f"{key}={value}" for key, value in (message.get("query") or {}).items())
+    return message["method"], message["status"], told.get("refid", ""), status, sent
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
@@ -181,8 +181,8 @@ def _send_probes(control: Control, whose: str | None, json: bool) -> int:
     if json:
         echo_value(answer)
     else:
-        rows = [(one["probe"], one["verdict"], one["reason"] or one["about"]) for one in answer["probes"]]
-        reds = [one["verdict"] == "finding" for one in answer["probes"]]
+        rows = [(probe["probe"], probe["verdict"], probe["reason"] or probe["about"]) for probe in answer["probes"]]
+        reds = [probe["verdict"] == "finding" for probe in answer["probes"]]
         print_table(("probe", "verdict", "about"), rows, reds=reds)
     return 1 if answer["findings"] else 0
 
@@ -190,7 +190,7 @@ def _send_probes(control: Control, whose: str | None, json: bool) -> int:
 def _delivery(control: Control, event: str, since: str) -> dict[str, Any]:
     """Return the delivery that began since then, once it has ended or the time to wait is over. Raises `Refused`."""
     begun = [
-        one for one in control.rows("/deliveries", "deliveries") if one["type"] == event and one["created"] >= since
+        row for row in control.rows("/deliveries", "deliveries") if row["type"] == event and row["created"] >= since
     ]
     if not begun:
         raise Refused(NOBODY)
@@ -203,12 +203,12 @@ def _delivery(control: Control, event: str, since: str) -> dict[str, Any]:
 
 def _callback(control: Control, trxid: str) -> dict[str, Any]:
     """Return the callback that is sent, once it is answered or the time to wait is over."""
-    ended = sum(1 for one in control.rows("/callbacks", "callbacks", {"trxid": trxid}) if one["ending"])
+    ended = sum(1 for row in control.rows("/callbacks", "callbacks", {"trxid": trxid}) if row["ending"])
     made: dict[str, Any] = control.ask("POST", f"/transactions/{path_part(trxid)}/callbacks", {})
     _run_what_is_due(control)
     control.ask("GET", "/callbacks", query={"trxid": trxid, "wait_for": ended + 1, "timeout": WAIT_S, "limit": 1})
     story = control.ask("GET", f"/transactions/{path_part(trxid)}")
-    return next((one for one in story["callbacks"] if one["id"] == made["id"]), made)
+    return next((callback for callback in story["callbacks"] if callback["id"] == made["id"]), made)
 
 
 def _run_what_is_due(control: Control) -> None:

@@ -85,9 +85,9 @@ def requests_command(
         echo_value({"requests": found})
     else:
         rows = found[::-1]
-        heading, times = times_of_day([one["at"] for one in rows])
+        heading, times = times_of_day([row["at"] for row in rows])
         cells = [(one["n"], at, *_row(one)) for one, at in zip(rows, times, strict=True)]
-        print_table(("n", heading, *COLUMNS), cells, reds=[_is_refused(one) for one in rows])
+        print_table(("n", heading, *COLUMNS), cells, reds=[_is_refused(row) for row in rows])
 
 
 def _found(control: Control, wanted: dict[str, Any], refused: bool, count: int) -> list[dict[str, Any]]:
@@ -100,35 +100,35 @@ def _found(control: Control, wanted: dict[str, Any], refused: bool, count: int) 
     return list(islice(filter(_is_refused, rows) if refused else rows, count))
 
 
-def _is_refused(one: dict[str, Any]) -> bool:
+def _is_refused(row: dict[str, Any]) -> bool:
     """Return whether a request was refused, or got no answer."""
-    return bool(one["status"] >= REFUSED_FROM or one["status"] == 0)
+    return bool(row["status"] >= REFUSED_FROM or row["status"] == 0)
 
 
-def _row(one: dict[str, Any]) -> tuple[object, ...]:
-    decided = f"rule {one['rule']}, fault {one['fault']}" if one["rule"] and one.get("fault") else one["rule"]
-    rule = decided or one.get("fault") or ""
-    return one["method"], _target(one), one["status"] or NO_ANSWER, one.get("refid", ""), rule, one["diagnosis"]
+def _row(row: dict[str, Any]) -> tuple[object, ...]:
+    decided = f"rule {row['rule']}, fault {row['fault']}" if row["rule"] and row.get("fault") else row["rule"]
+    rule = decided or row.get("fault") or ""
+    return row["method"], _target(row), row["status"] or NO_ANSWER, row.get("refid", ""), rule, row["diagnosis"]
 
 
-def _target(one: dict[str, Any]) -> str:
-    return f"{one['path']}?{one['query']}" if one["query"] else str(one["path"])
+def _target(row: dict[str, Any]) -> str:
+    return f"{row['path']}?{row['query']}" if row["query"] else str(row["path"])
 
 
-def _print_whole(one: dict[str, Any], json: bool) -> None:
+def _print_whole(row: dict[str, Any], json: bool) -> None:
     if json:
-        echo_value(one)
+        echo_value(row)
         return
-    print_line(f"{one['n']}  {clock_time(one['at'])}  from {one.get('client') or 'an unknown address'}", bold=True)
-    if one.get("replay_of"):
-        print_line(f"replay of {one['replay_of']}")
+    print_line(f"{row['n']}  {clock_time(row['at'])}  from {row.get('client') or 'an unknown address'}", bold=True)
+    if row.get("replay_of"):
+        print_line(f"replay of {row['replay_of']}")
     for name in ("reseller", "rule", "fault", "error", "diagnosis"):
-        if one.get(name):
-            echo(whole_line(f"{name}: {one[name]}"))  # also if it is longer than the terminal
+        if row.get(name):
+            echo(whole_line(f"{name}: {row[name]}"))  # also if it is longer than the terminal
     print_line("")
-    _print_message(f"{one['method']} {_target(one)}", one["request"])
+    _print_message(f"{row['method']} {_target(row)}", row["request"])
     print_line("")
-    _print_message(str(one["status"] or NO_ANSWER), one["response"])
+    _print_message(str(row["status"] or NO_ANSWER), row["response"])
 
 
 def _print_message(first: str, message: dict[str, Any]) -> None:
@@ -168,11 +168,11 @@ def trxid_of(control: Control, refid: str, reseller: str | None = None) -> str:
     ]
     if found:
         return str(found[0]["trxid"] or refid)  # a proxy may not know the trxid yet
-    for one in control.ask("GET", "/requests", query={"refid": refid, "status_min": REFUSED_FROM, "limit": 1})[
+    for row in control.ask("GET", "/requests", query={"refid": refid, "status_min": REFUSED_FROM, "limit": 1})[
         "requests"
     ]:
-        why = one["diagnosis"] or one.get("error") or f"status {one['status']}"
-        raise Refused(f"no payment was made; request {one['n']} with this refid was refused: {why}")
+        why = row["diagnosis"] or row.get("error") or f"status {row['status']}"
+        raise Refused(f"no payment was made; request {row['n']} with this refid was refused: {why}")
     if refid.isascii() and refid.isdigit():
         return refid
     raise Refused(f"the sandbox {control.sandbox} has no payment {refid!r}; `reseller-sim hold` lists held requests")

@@ -73,7 +73,7 @@ class Running(msgspec.Struct, frozen=True):
 
     def resellers(self) -> list[dict[str, Any]]:
         """Return the default sandbox's resellers, as the control API shows them."""
-        return [render.reseller(one) for one in self.app.sandboxes.default.core.state.resellers.values()]
+        return [render.reseller(reseller) for reseller in self.app.sandboxes.default.core.state.resellers.values()]
 
 
 def prepare(
@@ -201,7 +201,7 @@ def ignored_flags(app: App, folder: object, *, follows_scenario: bool) -> str:
         "--start": options.start not in (None, live.beginning.started),
         "--callback": not follows_scenario
         and options.callback is not None
-        and any(one.callback.url != options.callback for one in resellers),
+        and any(reseller.callback.url != options.callback for reseller in resellers),
     }
     flags = [flag for flag, is_of_another in of_others.items() if is_of_another]
     return f"{', '.join(flags)}: ignored, since {folder} has the sandbox {DEFAULT} already" if flags else ""

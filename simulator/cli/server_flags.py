@@ -166,7 +166,7 @@ def other_server_flags(port: int) -> Callable[[Decorated], Decorated]:
 
 def _networks(texts: tuple[str, ...]) -> tuple[str, ...]:
     """Return addresses and networks. A value may list several, separated by commas."""
-    found = tuple(one.strip() for text in texts for one in text.split(","))
+    found = tuple(part.strip() for text in texts for part in text.split(","))
     for one in found:
         try:
             network = ip_network(one)

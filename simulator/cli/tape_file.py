@@ -75,12 +75,12 @@ class TapeFile:
         """Return the lives of a sandbox, or of all sandboxes. With `number` return that life. With `is_one` and without
         `number` return the last life. Raises `CannotStart` for a missing sandbox or life, and `UsageError` if the
         choice is ambiguous."""
-        names = list(dict.fromkeys(one.tape.head.sandbox for one in self.lives))
+        names = list(dict.fromkeys(life.tape.head.sandbox for life in self.lives))
         if sandbox is not None and sandbox not in names:
             raise self.refusal(f"it has no tape of {sandbox}; it has tapes of {', '.join(names)}")
         if sandbox is None and len(names) > 1 and (is_one or number is not None):
             raise wrong_usage(whole_line(f"{self.path} has the tapes of {', '.join(names)}; choose with --sandbox"))
-        found = [one for one in self.lives if sandbox in (None, one.tape.head.sandbox)]
+        found = [life for life in self.lives if sandbox in (None, life.tape.head.sandbox)]
         if number is not None and number > len(found):
             lives = "1 life" if len(found) == 1 else f"{len(found)} lives"
             raise self.refusal(f"it has {lives} of {found[0].tape.head.sandbox}: --life is from 1 to {len(found)}")

@@ -42,7 +42,7 @@ def verb_group(name: str, *examples: str) -> Callable[[Callable[..., Any]], Verb
 def _declared(
     declare: Callable[..., Any], path: str, examples: tuple[str, ...], **settings: Any
 ) -> Callable[[Callable[..., Any]], Any]:
-    lines = [one if PROGRAM in one else f"{PROGRAM} {path} {one}".rstrip() for one in examples]
+    lines = [example if PROGRAM in example else f"{PROGRAM} {path} {example}".rstrip() for example in examples]
     summary = VERBS[path].help if path in VERBS else ""
 
     def decorate(function: Callable[..., Any]) -> Any:

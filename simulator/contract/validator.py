@@ -121,19 +121,19 @@ class Validator:
         of_its_type = [
             errors
             for errors in error.kind.as_dict().get("context", ())
-            if all(one.instance_path != path or one.kind.name in _OF_OBJECTS for one in errors)
+            if all(violation.instance_path != path or violation.kind.name in _OF_OBJECTS for violation in errors)
         ]
         begun = [errors for errors in of_its_type if not self._is_all_missing(errors)]
         closest = min(map(_missing_count, begun or of_its_type), default=0)
         near = [errors for errors in begun if _missing_count(errors) == closest] or of_its_type
         is_missing = (one.kind.name == "required" and one.instance_path == path for errors in near for one in errors)
         if len(near) > 1 and all(is_missing):
-            needs = (" and ".join(one.kind.as_dict()["property"] for one in errors) for errors in near)
+            needs = (" and ".join(violation.kind.as_dict()["property"] for violation in errors) for errors in near)
             return [(_dotted(path), f"needs {' or '.join(needs)}")]
         return [pair for errors in sorted(near, key=len)[:1] for one in errors for pair in self._explained(one)]
 
     def _is_all_missing(self, errors: list["ValidationError"]) -> bool:
-        missing = [one for one in errors if one.kind.name == "required"]
+        missing = [error for error in errors if error.kind.name == "required"]
         return bool(missing) and len(missing) == len(self._holder(missing[0])["required"])
 
     def _holder(self, error: "ValidationError") -> Schema:
@@ -149,7 +149,7 @@ class Validator:
 
 
 def _missing_count(errors: list["ValidationError"]) -> int:
-    return sum(one.kind.name == "required" for one in errors)
+    return sum(error.kind.name == "required" for error in errors)
 
 
 @cache

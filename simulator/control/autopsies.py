@@ -166,11 +166,11 @@ def _compared(made: Compared, shown: Callable[[bytes], str], *, is_query_hidden:
         at = min(at, len(canonical_string(*made.expected._replace(query=b"", hashed=b""))) - 1)
     pieces = [
         {
-            "name": one.name,
-            "expected": _short(MASKED if is_query_hidden and one.name == "query" else shown(one.expected)),
-            "given": None if one.given is None else _short(shown(one.given)),
+            "name": piece.name,
+            "expected": _short(MASKED if is_query_hidden and piece.name == "query" else shown(piece.expected)),
+            "given": None if piece.given is None else _short(shown(piece.given)),
         }
-        for one in made.pieces
+        for piece in made.pieces
     ]
     return {
         "canonical_string": _short(shown(made.signed)),

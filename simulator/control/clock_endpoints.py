@@ -140,7 +140,7 @@ async def list_due(request: Request, live: LiveSandbox) -> Response:
     pending = len(state.agenda)
     first = state.agenda.in_order(LISTED_MAX)
     nothing = {"refid": "", "trxid": "", "reseller": "", "job": ""}
-    answer = await page("due", query, first, lambda one: {"at": moment(one[0])} | nothing | _due_row(state, one[1]))
+    answer = await page("due", query, first, lambda due: {"at": moment(due[0])} | nothing | _due_row(state, due[1]))
     left_out = 0 if answer["has_more"] else max(0, pending - cursor_of(query) - len(answer["due"]))
     return reply(answer | {"pending": pending, "left_out": left_out})
 
@@ -174,11 +174,11 @@ def _due_row(state: State, item: AgendaItem) -> dict[str, Any]:
     raise AssertionError("a scheduled change has a command")
 
 
-def _step_text(one: Transaction, status: Status) -> str:
-    now = one.result.status
+def _step_text(transaction: Transaction, status: Status) -> str:
+    now = transaction.result.status
     if not may_follow(now, status):
-        return f"{one.refid} stays {STATUS_NAMES[now]}, which {STATUS_NAMES[status]} cannot follow"
-    return f"{one.refid} becomes {STATUS_NAMES[status]}"
+        return f"{transaction.refid} stays {STATUS_NAMES[now]}, which {STATUS_NAMES[status]} cannot follow"
+    return f"{transaction.refid} becomes {STATUS_NAMES[status]}"
 
 
 def _plan_text(planned: Scheduled) -> str:

@@ -215,7 +215,7 @@ def exact_curl_command(
 ) -> str:
     """Return a command with exactly these headers, except the headers of the connection itself (Host, the length of a
     body). `target` is the request target if it differs from the path and query of `url`."""
-    pairs = [one for one in headers if one[0].lower() not in _OF_THE_CONNECTION]
+    pairs = [header for header in headers if header[0].lower() not in _OF_THE_CONNECTION]
     sent = {name.lower() for name, _ in pairs}
     added = [*_OF_CURL, *((b"Content-Type",) if body else ()), *((b"Expect",) if len(body) >= EXPECT_BYTES_MIN else ())]
     without = [name for name in added if name.lower() not in sent]

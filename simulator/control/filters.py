@@ -31,12 +31,12 @@ def matcher(read: Mapping[str, Callable[[Record], Any]], query: Mapping[str, Any
     tests += [_compares(value, query[name + NOT], False) for name, value in read.items() if name + NOT in query]
     if "status_min" in query or "status_max" in query:
         status, low, high = read["status"], query.get("status_min", 0), query.get("status_max", 599)
-        tests.append(lambda one: low <= status(one) <= high)
-    return lambda one: all(test(one) for test in tests)
+        tests.append(lambda exchange: low <= status(exchange) <= high)
+    return lambda exchange: all(test(exchange) for test in tests)
 
 
 def _compares(value: Callable[[Record], Any], wanted: Any, is_equal: bool) -> Callable[[Record], bool]:
-    return lambda one: (value(one) == wanted) is is_equal
+    return lambda exchange: (value(exchange) == wanted) is is_equal
 
 
 def _hint(wrong: str, known: Iterable[str]) -> str:
@@ -103,7 +103,7 @@ def list_query(request: Request, live: LiveSandbox, schema: str) -> dict[str, An
     for name in ("rule", "fault"):
         label = query.get(name, "")
         is_known = not label or state.has_rule(label) or state.times_chosen(label) > 0
-        if not is_known and all(getattr(one, name) != label for one in live.journal):
+        if not is_known and all(getattr(exchange, name) != label for exchange in live.journal):
             hint = _hint(label, set(state.rule_names()))
             raise InvalidInput(f"{name} must be a rule that this sandbox has, or had{hint}", name)
     return query

@@ -62,18 +62,18 @@ def _name_of(request: Request) -> str:
     return name
 
 
-def _summary(request: Request, one: Inbox) -> dict[str, Any]:
-    url = f"{base_url(request)}{INBOX_PATH}{request.path_params['sandbox']}/{one.name}"
-    return {"name": one.name, "url": url, "count": len(one.received), "left_out": one.left_out}
+def _summary(request: Request, inbox: Inbox) -> dict[str, Any]:
+    url = f"{base_url(request)}{INBOX_PATH}{request.path_params['sandbox']}/{inbox.name}"
+    return {"name": inbox.name, "url": url, "count": len(inbox.received), "left_out": inbox.left_out}
 
 
 async def list_all(request: Request, live: LiveSandbox) -> Response:
     """List the inboxes that have messages or a program, by name."""
     query = query_of(request, "inboxes-query")
 
-    def row(one: Inbox) -> dict[str, Any]:
-        latest = render.moment(one.received[-1].at) if one.received else None
-        return _summary(request, one) | {"latest": latest, "replies": remaining_replies(one)}
+    def row(inbox: Inbox) -> dict[str, Any]:
+        latest = render.moment(inbox.received[-1].at) if inbox.received else None
+        return _summary(request, inbox) | {"latest": latest, "replies": remaining_replies(inbox)}
 
     return reply(await page("inboxes", query, live.inboxes, row))
 
@@ -91,7 +91,7 @@ async def show(request: Request, live: LiveSandbox) -> Response:
         refuse_revoked(request)
     answer = _summary(request, inbox) | {"complete": complete}
     origins = MessageOrigins(live)
-    found = page("items", query, inbox.after(cursor), lambda one: _message_row(one, origins), lambda one: one.n)
+    found = page("items", query, inbox.after(cursor), lambda message: _message_row(message, origins), lambda one: one.n)
     return reply(answer | await found)
 
 
@@ -244,8 +244,8 @@ class MessageOrigins:
     def _callback(self, found: Mapping[str, Any]) -> dict[str, Any]:
         refid = str(found["refid"])
         holders = self._state.resellers.values()
-        payments = [paid for one in holders if (paid := one.refids.get(refid)) is not None]
-        same = [one for one in payments if _matches(one, found)]
+        payments = [paid for holder in holders if (paid := holder.refids.get(refid)) is not None]
+        same = [payment for payment in payments if _matches(payment, found)]
         known = same or payments
         if not known:
             reason = "this sandbox has no payment of its refid"
@@ -256,11 +256,11 @@ class MessageOrigins:
         trxid = known[0].trxid if len(known) == 1 else None
         return _origin("callback", None, _UNSIGNED.format(reason), refid=refid, trxid=trxid)
 
-    def _webhook(self, one: InboxMessage, headers: Mapping[str, str], event: Mapping[str, Any]) -> dict[str, Any]:
+    def _webhook(self, message: InboxMessage, headers: Mapping[str, str], event: Mapping[str, Any]) -> dict[str, Any]:
         ids = (headers.get("webhook-id"), event.get("id"))
         jobs = next((self._jobs[id_] for id_ in ids if isinstance(id_, str) and id_ in self._jobs), [])
-        ok, reason = self._verified(one, headers, event)
-        at_that_time = [job for job in jobs if any(attempt.at == one.at for attempt in job.attempts)]
+        ok, reason = self._verified(message, headers, event)
+        at_that_time = [job for job in jobs if any(attempt.at == message.at for attempt in job.attempts)]
         job = next(iter([*reversed(at_that_time), *reversed(jobs)]), None)
         return _origin("webhook", ok, reason, delivery=None if job is None else job.id)
 
@@ -290,7 +290,7 @@ class MessageOrigins:
                 return True, f"signed with the secret of {signer}" if signer else "signed with the secret of that time"
         return False, "the signature fits no secret of this sandbox: another secret signed, or the body was changed"
 
-    def _likely_secrets(self, one: InboxMessage, named: Reseller | None) -> Iterator[tuple[str, str, str]]:
+    def _likely_secrets(self, message: InboxMessage, named: Reseller | None) -> Iterator[tuple[str, str, str]]:
         """Yield the likely secrets, the likeliest first: the owner, the reason why it must not be used (empty if it
         may), and the secret."""
         for holder in (*([] if named is None else [named]), *self._state.resellers.values()):
@@ -298,7 +298,7 @@ class MessageOrigins:
                 yield holder.code, "", holder.webhook.secret
         if self._state.catalog_webhook.secret:
             yield "the catalog's webhook", "", self._state.catalog_webhook.secret
-        since = self._state.secrets.replacements - one.replacements
+        since = self._state.secrets.replacements - message.replacements
         for place, secret in enumerate(self._state.secrets.former):
             if _WEBHOOK_SECRET.fullmatch(secret):
                 yield "", "" if place < since else "signed with a secret that had been replaced by then", secret

@@ -96,7 +96,7 @@ def matching(live: LiveSandbox, query: Mapping[str, Any]) -> Iterable[Exchange]:
     """Return the exchanges that match a query, newest first, before the exchange whose number is its cursor."""
     cursor = cursor_of(query)
     found = filter(matcher(_FILTERS, query), reversed(live.journal))
-    return (one for one in found if not cursor or one.n < cursor)
+    return (exchange for exchange in found if not cursor or exchange.n < cursor)
 
 
 async def show(request: Request, live: LiveSandbox) -> Response:
@@ -229,11 +229,11 @@ async def har_parts(
     `exported`."""
     shown: list[dict[str, Any]] = []
     size, comment = 0, ""
-    for one in list(found):
+    for exchange in list(found):
         if len(shown) >= count_max or size >= HAR_BYTES_MAX:
             comment = f"Earlier requests are left out; the next page is that with cursor={shown[-1]['n']}."
             break
-        row = rendered(one)
+        row = rendered(exchange)
         size += sum(len(row[side]["body"]) + len(str(row[side]["headers"])) for side in ("request", "response"))
         shown.append(row)
         await asyncio.sleep(0)
@@ -271,8 +271,8 @@ def har(exchanges: Iterable[Mapping[str, Any]], comment: str = "") -> Iterator[b
     sandbox's."""
     head = {"version": "1.2", "creator": {"name": "reseller-sim", "version": __version__}, "pages": []}
     yield b'{"log":%b,"entries":[' % encode(head | ({"comment": comment} if comment else {}))[:-1]
-    for number, one in enumerate(exchanges):
-        yield (b",\n" if number else b"\n") + encode(_har_entry(one))
+    for number, exchange in enumerate(exchanges):
+        yield (b",\n" if number else b"\n") + encode(_har_entry(exchange))
     yield b"\n]}}\n"
 
 

@@ -61,7 +61,7 @@ def early_answers(operations: Operations, root: str = "") -> Mapping[str, Answer
         "/_sim/health": lambda: (200, encode({"status": "ok", "version": __version__})),
         "/_sim/ready": ready,
     }
-    return {f"{before}{path}": one for path, one in answers.items() for before in ("", root)}
+    return {f"{before}{path}": answer for path, answer in answers.items() for before in ("", root)}
 
 
 MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -217,7 +217,7 @@ async def _totals(sandboxes: Sandboxes) -> Counter[str]:
         totals.update(dict(zip(names, figures, strict=True)))
         totals["journal_evicted_total"] += journal.left_out - live.evicted_before
         for kind, counts in ((CALLBACK, state.callback_counts), (WEBHOOK, state.webhook_counts)):
-            totals[kind] += sum(one.pending for one in counts.values())
+            totals[kind] += sum(count.pending for count in counts.values())
         await asyncio.sleep(0)
     return totals
 
@@ -225,16 +225,16 @@ async def _totals(sandboxes: Sandboxes) -> Counter[str]:
 def _of_traffic(server_counts: ServerCounts) -> dict[str, Samples]:
     counts: Counter[tuple[str, ...]] = Counter()
     durations: dict[tuple[str, ...], Durations] = {}
-    for (method, path, status, _, _), one in server_counts.answers.items():
+    for (method, path, status, _, _), answer in server_counts.answers.items():
         endpoint = (_name(path), _name(method))
-        counts[*endpoint, str(status)] += sum(one[:-1])
-        durations[endpoint] = _sum(durations.get(endpoint, no_durations()), one)
+        counts[*endpoint, str(status)] += sum(answer[:-1])
+        durations[endpoint] = _sum(durations.get(endpoint, no_durations()), answer)
     by_kind: dict[tuple[str, ...], Durations] = {}
     for (kind, _), one in server_counts.attempts.items():
         by_kind[kind,] = _sum(by_kind.get((kind,), no_durations()), one)
     return {
         "requests_total": counts,
-        "request_duration_seconds": {endpoint: _in_seconds(one) for endpoint, one in durations.items()},
+        "request_duration_seconds": {endpoint: _in_seconds(duration) for endpoint, duration in durations.items()},
         "attempts_total": {attempt: sum(one[:-1]) for attempt, one in server_counts.attempts.items()},
         "attempt_duration_seconds": {kind: _in_seconds(one) for kind, one in by_kind.items()},
     }

@@ -32,34 +32,34 @@ ATTEMPTS_MAX = 1_000
 """More attempts than any callback has, for any `limits.callback_retries`."""
 
 
-def attempt_fields(one: Attempt) -> dict[str, Any]:
+def attempt_fields(attempt: Attempt) -> dict[str, Any]:
     """Return an attempt as JSON; `ending`, the kind of its result, is null while it is in flight."""
-    result = one.result
+    result = attempt.result
     ending: dict[str, Any] = {"ending": result.kind.value if result else None}
     ending |= members(result, "status", "error", "body") if result else {"status": None, "error": "", "body": ""}
-    return members(one, "number", "at") | ending
+    return members(attempt, "number", "at") | ending
 
 
-def callback_row(one: Callback, sent: AttemptLog) -> dict[str, Any]:
+def callback_row(callback: Callback, sent: AttemptLog) -> dict[str, Any]:
     """Return a callback as JSON, with the attempts that have begun."""
-    return _callback_fields(one) | {"attempts": [attempt_fields(each) for each in sent.begun_attempts(one)]}
+    return _callback_fields(callback) | {"attempts": [attempt_fields(each) for each in sent.begun_attempts(callback)]}
 
 
-def _callback_fields(one: Callback) -> dict[str, Any]:
-    shown = members(one, "id", "state", "url", "method", "copy")
-    return shown | {"url": redact_urls(one.url), "payment_status": CALLBACK_STATUS_NAMES[one.result.status]}
+def _callback_fields(callback: Callback) -> dict[str, Any]:
+    shown = members(callback, "id", "state", "url", "method", "copy")
+    return shown | {"url": redact_urls(callback.url), "payment_status": CALLBACK_STATUS_NAMES[callback.result.status]}
 
 
-def attempt_row(one: Callback, tried: Attempt) -> dict[str, Any]:
+def attempt_row(callback: Callback, tried: Attempt) -> dict[str, Any]:
     """Return an attempt in the form of the control API's list."""
-    whole, fields = _callback_fields(one), attempt_fields(tried)
+    whole, fields = _callback_fields(callback), attempt_fields(tried)
     ids = {"callback": whole.pop("id"), "attempt": fields.pop("number")}
-    return ids | members(one.transaction, "trxid", "refid", "reseller") | whole | fields
+    return ids | members(callback.transaction, "trxid", "refid", "reseller") | whole | fields
 
 
-def _place(one: Callback, tried: Attempt) -> int:
+def _place(callback: Callback, tried: Attempt) -> int:
     """Return the place of an attempt in the list; it is not affected by later attempts and evictions."""
-    return one.serial * ATTEMPTS_MAX + tried.number
+    return callback.serial * ATTEMPTS_MAX + tried.number
 
 
 def _begun_after(callbacks: Iterable[Callback], sent: AttemptLog, cursor: int) -> Iterator[tuple[Callback, Attempt]]:
@@ -83,10 +83,10 @@ async def list_callbacks(request: Request, live: LiveSandbox) -> Response:
     refid, trxid = query.get("refid"), query.get("trxid")
     wanted = refid and spelling(refid)
 
-    def matches(one: Job) -> bool:
-        if not isinstance(one, Callback):
+    def matches(job: Job) -> bool:
+        if not isinstance(job, Callback):
             return False
-        paid = one.transaction
+        paid = job.transaction
         return trxid in (None, paid.trxid) and (wanted is None or spelling(paid.refid) == wanted)
 
     def counter() -> Callable[[], int]:
@@ -104,18 +104,18 @@ async def list_callbacks(request: Request, live: LiveSandbox) -> Response:
 HTTP_STATUSES = {ReplayRefused.UNKNOWN: 404, ReplayRefused.LIMIT: 429}  # of refusals; 409 for all others
 
 
-def delivery_row(one: Delivery, sent: AttemptLog) -> dict[str, Any]:
+def delivery_row(delivery: Delivery, sent: AttemptLog) -> dict[str, Any]:
     """Return a job with the attempts that have begun; `event` is the body of the delivery."""
     return {
-        "id": one.id,
-        "event_id": one.event.id,
-        "type": one.event.type,
-        **members(one, "reseller", "state", "error", "url", "created", "completed", "original"),
-        "url": redact_urls(one.url),
-        "replays": one.event.replays,
-        "retry_limit": one.retry_limit,
-        "event": webhook_bodies.event(one.event),
-        "attempts": [attempt_fields(each) for each in sent.begun_attempts(one)],
+        "id": delivery.id,
+        "event_id": delivery.event.id,
+        "type": delivery.event.type,
+        **members(delivery, "reseller", "state", "error", "url", "created", "completed", "original"),
+        "url": redact_urls(delivery.url),
+        "replays": delivery.event.replays,
+        "retry_limit": delivery.retry_limit,
+        "event": webhook_bodies.event(delivery.event),
+        "attempts": [attempt_fields(each) for each in sent.begun_attempts(delivery)],
     }
 
 
@@ -128,15 +128,15 @@ async def list_deliveries(request: Request, live: LiveSandbox) -> Response:
     def matches(one: Delivery) -> bool:
         return reseller in (None, one.reseller) and state in (None, one.state) and event in (None, one.event.id)
 
-    def has_ended(one: Job) -> bool:
-        return isinstance(one, Delivery) and one.state is not DeliveryState.UNDER_WAY and matches(one)
+    def has_ended(job: Job) -> bool:
+        return isinstance(job, Delivery) and job.state is not DeliveryState.UNDER_WAY and matches(job)
 
     def counter() -> Callable[[], int]:
         return live.driver.ended.tally(has_ended, counted=sum(map(has_ended, log))).count
 
     complete = await waited(request, live, query, counter, live.driver.notifier)
     cursor, left_out, sent = cursor_of(query), log.left_out, live.courier.sent
-    later = (one for one in filter(matches, log) if one.serial > cursor)
+    later = (delivery for delivery in filter(matches, log) if delivery.serial > cursor)
     answer = await page("deliveries", query, later, lambda one: delivery_row(one, sent), lambda one: one.serial)
     return reply(answer | {"left_out": left_out, "complete": complete})
 
@@ -174,7 +174,7 @@ async def send_probes(request: Request, live: LiveSandbox) -> Response:
     timeout_s = float(wanted["timeout"]) if "timeout" in wanted else None
     names = wanted.get("probes", list(_PROBES_BY_NAME))
     rows = [await _probe_row(live, reseller, _PROBES_BY_NAME[name], timeout_s) for name in names]
-    findings = sum(one["verdict"] == "finding" for one in rows)
+    findings = sum(row["verdict"] == "finding" for row in rows)
     return reply({"reseller": reseller.code, "findings": findings, "probes": rows})
 
 
@@ -187,25 +187,25 @@ async def _probe_row(
     except ImpossibleProbe as skipped:
         return row | {"verdict": "skipped", "reason": str(skipped), "requests": []}
     results = await send_probe(live, probe.name, shots, timeout_s)
-    verdicts = [one.verdict for one in results]
+    verdicts = [result.verdict for result in results]
     worst = next((word for word in ("finding", "inconclusive") if word in verdicts), "ok")
     requests = [
         {
-            "url": redact_urls(one.sent.job.url),
-            "method": one.sent.request.method,
-            "should_accept": one.sent.accept,
-            "verdict": one.verdict,
-            "ending": one.result.kind.value,
-            **members(one.result, "status", "error", "body"),
+            "url": redact_urls(result.sent.job.url),
+            "method": result.sent.request.method,
+            "should_accept": result.sent.accept,
+            "verdict": result.verdict,
+            "ending": result.result.kind.value,
+            **members(result.result, "status", "error", "body"),
         }
-        for one in results
+        for result in results
     ]
     return row | {"verdict": worst, "reason": "", "requests": requests}
 
 
-def notification_row(one: EmailNotification) -> dict[str, Any]:
+def notification_row(notification: EmailNotification) -> dict[str, Any]:
     """Return an e-mail as JSON."""
-    return members(one, "n", "at", "kind", "reseller", "to", "subject", "text", "trxid", "refid")
+    return members(notification, "n", "at", "kind", "reseller", "to", "subject", "text", "trxid", "refid")
 
 
 async def list_notifications(request: Request, live: LiveSandbox) -> Response:
@@ -214,8 +214,8 @@ async def list_notifications(request: Request, live: LiveSandbox) -> Response:
     kind, reseller = (query.get(name) for name in ("kind", "reseller"))
     log = live.core.state.notifications
 
-    def matches(one: EmailNotification) -> bool:
-        return kind in (None, one.kind) and reseller in (None, one.reseller)
+    def matches(notification: EmailNotification) -> bool:
+        return kind in (None, notification.kind) and reseller in (None, notification.reseller)
 
     # Both requests and the agenda cause notifications.
     notifiers = live.driver.notifier, live.journal.notifier

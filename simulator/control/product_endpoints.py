@@ -62,7 +62,7 @@ def _value(product: Product, name: str) -> Any:
 def _resellers_with_own(state: State, code: str, names: Iterable[str]) -> list[str]:
     """Return the codes of the resellers whose overlay of this product overrides any of these properties."""
     asked = {"is_active", "price_adjustment"}.intersection(names)
-    overlays = {one.code: one.overlay.get(code) for one in state.resellers.values()}
+    overlays = {reseller.code: reseller.overlay.get(code) for reseller in state.resellers.values()}
     return [whose for whose, one in overlays.items() if any(getattr(one, name, None) is not None for name in asked)]
 
 

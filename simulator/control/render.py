@@ -44,9 +44,9 @@ def moment(at: datetime | None) -> str | None:
     return iso_utc_exact(at) if at is not None else None
 
 
-def place(one: SourceLine | None) -> dict[str, Any] | None:
+def place(line: SourceLine | None) -> dict[str, Any] | None:
     """Return the source line, or null."""
-    return None if one is None else members(one, "file", "line")
+    return None if line is None else members(line, "file", "line")
 
 
 def sandbox(live: LiveSandbox, base_url: str, *, shows_secrets: bool = True) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def _code(request: Request, live: LiveSandbox) -> str:
 async def list_all(request: Request, live: LiveSandbox) -> Response:
     """List the resellers with their configuration, without secrets, and the webhook of catalog events."""
     query = query_of(request, "resellers-query")
-    rows = page("resellers", query, live.core.state.resellers.values(), lambda one: reseller_row(live, one))
+    rows = page("resellers", query, live.core.state.resellers.values(), lambda reseller: reseller_row(live, reseller))
     webhook = live.core.state.catalog_webhook  # its events belong to no reseller
     shown = _webhook(live, webhook, "catalog", CATALOG_EVENTS) if webhook.url else None
     return reply(await rows | {"catalog_webhook": shown})
@@ -97,29 +97,29 @@ async def revoke_api_key(request: Request, live: LiveSandbox) -> Response:
 CATALOG_EVENTS: Final = ("product.*", "option.*", "category.*", "group.*")
 
 
-def reseller_row(live: LiveSandbox, one: Reseller) -> dict[str, Any]:
+def reseller_row(live: LiveSandbox, reseller: Reseller) -> dict[str, Any]:
     """Return a reseller for the list. `retries` and `timeout` are the scenario's; times are seconds."""
-    limits, webhook = live.scenario.limits, one.webhook
+    limits, webhook = live.scenario.limits, reseller.webhook
     return {
-        **members(one, "code", "email", "created"),
-        "balance": number(one.wallet.balance),
-        "low_balance_threshold": number(one.wallet.threshold) if one.wallet.threshold else None,
+        **members(reseller, "code", "email", "created"),
+        "balance": number(reseller.wallet.balance),
+        "low_balance_threshold": number(reseller.wallet.threshold) if reseller.wallet.threshold else None,
         "callback": {
-            "url": redact_urls(one.callback.url),
-            "method": one.callback.method or None,
-            "updated": render.moment(one.callback.updated),
+            "url": redact_urls(reseller.callback.url),
+            "method": reseller.callback.method or None,
+            "updated": render.moment(reseller.callback.updated),
             "retries": limits.callback_retry.retries,
             "retry_after": [limits.callback_retry.after.total_seconds()],
             "timeout": limits.callback_timeout.total_seconds(),
         },
         "webhooks": [_webhook(live, webhook, "balance", (BALANCE_ADDED,))] if webhook.url else [],
         "settings": {
-            "require_api_key_for_topup": one.settings.require_api_key_for_topup,
-            "in_effect": one.closed_to_tokens.is_on(live.clock.now()),
-            "ip_allowlist": list(one.settings.ip_allowlist),
+            "require_api_key_for_topup": reseller.settings.require_api_key_for_topup,
+            "in_effect": reseller.closed_to_tokens.is_on(live.clock.now()),
+            "ip_allowlist": list(reseller.settings.ip_allowlist),
         },
-        "api_keys": [members(key, "key", "state", "created") for key in one.keys],
-        "users": [user.username for user in one.users],
+        "api_keys": [members(key, "key", "state", "created") for key in reseller.keys],
+        "users": [user.username for user in reseller.users],
     }
 
 
@@ -173,9 +173,9 @@ async def list_ledger(request: Request, live: LiveSandbox) -> Response:
     state, code = live.core.state, query.get("reseller")
     before = _place(query["cursor"]) if "cursor" in query else None
     lists = [
-        _entries(state, number, one, before, query)
-        for number, one in enumerate(state.resellers.values())
-        if code in (None, one.code)
+        _entries(state, number, reseller, before, query)
+        for number, reseller in enumerate(state.resellers.values())
+        if code in (None, reseller.code)
     ]
     found = merge(*lists, key=lambda line: line[0], reverse=True)
 
@@ -188,21 +188,21 @@ async def list_ledger(request: Request, live: LiveSandbox) -> Response:
 
 
 def _entries(
-    state: State, number: int, one: Reseller, before: LedgerPlace | None, query: Mapping[str, Any]
+    state: State, number: int, reseller: Reseller, before: LedgerPlace | None, query: Mapping[str, Any]
 ) -> Iterator[LedgerLine]:
     """Yield the matching entries of the reseller with this number, newest first."""
 
     def place(entry: Entry) -> LedgerPlace:
         return LedgerPlace(entry.at, number, entry.id)
 
-    posted = one.wallet.entries
+    posted = reseller.wallet.entries
     count = len(posted) if before is None else bisect_left(posted, before, key=place)
     type_ = EntryType(query["type"]) if "type" in query else None
     if "refid" not in query:
-        entries = one.wallet.newest_first(type_, count)
+        entries = reseller.wallet.newest_first(type_, count)
     else:
-        paid = payment_with(state, one, query["refid"])
+        paid = payment_with(state, reseller, query["refid"])
         ids = [id_ for id_ in reversed(paid.entry_ids if paid else ()) if id_ <= count]
-        entries = (entry for entry in map(one.wallet.entry, ids) if type_ in (None, entry.type))
+        entries = (entry for entry in map(reseller.wallet.entry, ids) if type_ in (None, entry.type))
     for entry in entries:
-        yield place(entry), one, entry
+        yield place(entry), reseller, entry

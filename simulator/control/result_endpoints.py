@@ -60,7 +60,7 @@ async def show_figures(request: Request, live: LiveSandbox) -> Response:
     """Return the figures of a sandbox since its start or last reset, or of a single reseller."""
     query = list_query(request, live, "figures-query")
     state, code = live.core.state, query.get("reseller")
-    resellers = [one for one in state.resellers.values() if code in (None, one.code)]
+    resellers = [reseller for reseller in state.resellers.values() if code in (None, reseller.code)]
     products = await _product_figures(resellers)
     busiest = sorted(products.items(), key=lambda one: (-one[1][0].total(), one[0]))
     known = state.catalog.products
@@ -78,8 +78,8 @@ async def show_figures(request: Request, live: LiveSandbox) -> Response:
     attempts = [one for one in live.courier.sent.ended() if code in (None, one.reseller)]
     answer = {
         "started": render.moment(state.started),
-        "transactions": sum(len(one.history) for one in resellers),
-        "by_status": _by_status(products.values(), sum(one.history.processing for one in resellers)),
+        "transactions": sum(len(reseller.history) for reseller in resellers),
+        "by_status": _by_status(products.values(), sum(reseller.history.processing for reseller in resellers)),
         "by_product": by_product,
         "callbacks": _job_counts(state.callback_counts, code),
         "webhooks": _job_counts(state.webhook_counts, code),
@@ -109,7 +109,7 @@ def balance_curve(entries: Sequence[Entry]) -> list[Entry]:
 
 async def _product_figures(resellers: list[Reseller]) -> dict[str, ProductFigures]:
     found: dict[str, ProductFigures] = {}
-    pairs = ((one, code) for one in resellers for code in one.history.products())
+    pairs = ((reseller, code) for reseller in resellers for code in reseller.history.products())
     while part := list(islice(pairs, SLICE)):
         for one, code in part:
             _, figures = one.history.find(HistoryQuery(*ALWAYS, product=code), 0, 0)
@@ -133,7 +133,7 @@ def _by_status(products: Iterable[ProductFigures], processing: int) -> dict[str,
 
 
 def _job_counts(counts: Mapping[str, JobCounts], code: str | None) -> dict[str, int]:
-    found = [one for reseller, one in counts.items() if code in (None, reseller)]
+    found = [count for reseller, count in counts.items() if code in (None, reseller)]
     return {name: sum(getattr(one, name) for one in found) for name in ("delivered", "failed", "pending", "attempts")}
 
 
@@ -154,14 +154,14 @@ def _request_counts(live: LiveSandbox, code: str | None) -> dict[str, Any]:
     return {"total": kinds.total(), "refused": refused, "by_status": dict(by_status), "left_out": left_out}
 
 
-def _wallet_row(one: Reseller, curve: list[Entry]) -> dict[str, Any]:
-    _, totals = one.wallet.find(*ALWAYS, frozenset(EntryType), 0, 0)
+def _wallet_row(reseller: Reseller, curve: list[Entry]) -> dict[str, Any]:
+    _, totals = reseller.wallet.find(*ALWAYS, frozenset(EntryType), 0, 0)
     credited = sum((each.amount for type_, each in totals.items() if type_ is not TRANSACTION), ZERO)
     return {
-        "reseller": one.code,
-        "created": render.moment(one.created),
-        "opening": number(one.wallet.opening),
-        "balance": number(one.wallet.balance),
+        "reseller": reseller.code,
+        "created": render.moment(reseller.created),
+        "opening": number(reseller.wallet.opening),
+        "balance": number(reseller.wallet.balance),
         "credited": number(credited),
         "debited": number(-totals[TRANSACTION].amount),
         "points": [[render.moment(entry.at), number(entry.balance)] for entry in curve],
@@ -176,7 +176,7 @@ async def show_expectations(request: Request, live: LiveSandbox) -> Response:
 
 def expectations_shown(verdicts: list[Verdict]) -> dict[str, Any]:
     """Return verdicts in the form of the control API."""
-    return {"ok": all(one.ok for one in verdicts), "expectations": [_expectation_row(one) for one in verdicts]}
+    return {"ok": all(one.ok for one in verdicts), "expectations": [_expectation_row(verdict) for verdict in verdicts]}
 
 
 def _expectation_row(verdict: Verdict) -> dict[str, Any]:
@@ -207,7 +207,7 @@ async def show_audit(request: Request, live: LiveSandbox) -> Response:
         [log] = await in_slices(log_in_slices(live))
         obligations = await in_background(judge, live, log)
     # A refused request may have the credentials of another sandbox.
-    owners = {one.owner for one in log.exchanges if one.owner}
+    owners = {exchange.owner for exchange in log.exchanges if exchange.owner}
     mask = sandboxes_of(request).mask_of(live, *owners)
     return reply(as_json(obligations, left_out=log.left_out, shown=mask.text))
 
@@ -257,9 +257,9 @@ def coverage_shown(coverage: Coverage) -> dict[str, Any]:
     }
     summary = {
         "rules": _share(rule["chosen"] for rule in parts["rules"]),
-        "magic": _share(one["met"] for one in parts["magic"]),
-        "endpoints": _share(one["calls"] for one in parts["endpoints"] if "*" not in (one["method"], one["path"])),
-        "outcomes": _share(one["met"] for one in parts["outcomes"]),
+        "magic": _share(part["met"] for part in parts["magic"]),
+        "endpoints": _share(part["calls"] for part in parts["endpoints"] if "*" not in (part["method"], part["path"])),
+        "outcomes": _share(part["met"] for part in parts["outcomes"]),
     }
     return {"summary": summary, **parts}
 
@@ -287,7 +287,7 @@ def _endpoint_rows(answers: Counter[AnswerKind]) -> Iterator[dict[str, Any]]:
             | {"ending": answered.ending, "count": count}
             for answered, count in sorts
         ]
-        met = {str(one["status"]) for one in listed_answers}
+        met = {str(answer["status"]) for answer in listed_answers}
         yield {
             "method": method,
             "path": path,

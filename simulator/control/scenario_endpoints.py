@@ -52,7 +52,7 @@ async def list_all(request: Request) -> Response:
     query, folder = query_of(request, "scenarios-query"), _folder(request)
     with place(0):
         rows, has_more = await in_background(listed, folder, cursor_of(query), query["limit"])
-    shown = [members(one, "name", "description", "source") for one in rows]
+    shown = [members(row, "name", "description", "source") for row in rows]
     cursor = str(cursor_of(query) + len(rows)) if has_more else None
     return reply({"scenarios": shown, "has_folder": folder is not None, "cursor": cursor, "has_more": has_more})
 
@@ -80,7 +80,7 @@ async def save(request: Request) -> Response:
         text = wanted["text"].encode("utf-8", "surrogatepass")
         checked = await in_background(check_text, text, files)
         if checked.errors:
-            raise ScenarioError([one for one in checked.problems if one in checked.errors])
+            raise ScenarioError([problem for problem in checked.problems if problem in checked.errors])
         revision = await in_background(save_text, name, text, wanted.get("revision"), files.folder)
     return reply({"name": name, "source": FOLDER, "revision": revision})
 
@@ -133,7 +133,7 @@ def _answer(text: bytes, files: ClientFiles | None, below: str) -> dict[str, Any
         raise InvalidInput(message, "extends_dir") from None
     shown = text.decode("utf-8", "replace")
     lines = shown.removeprefix("\ufeff").splitlines() if found.problems else []
-    rows = [_problem(one, found, lines) for one in found.problems]
+    rows = [_problem(problem, found, lines) for problem in found.problems]
     return {"ok": not rows, "loads": not found.errors, "problems": rows, "document": _document(text), "text": shown}
 
 
@@ -145,16 +145,16 @@ def _document(text: bytes) -> Any:
         return None
 
 
-def _problem(one: Problem, found: CheckResult, lines: list[str]) -> dict[str, Any]:
-    is_here = one.source == BODY and 0 < one.line <= len(lines)
-    suggested = SUGGESTED.search(one.message)
+def _problem(problem: Problem, found: CheckResult, lines: list[str]) -> dict[str, Any]:
+    is_here = problem.source == BODY and 0 < problem.line <= len(lines)
+    suggested = SUGGESTED.search(problem.message)
     return {
-        "file": None if one.source == BODY else one.source,
-        **members(one, "line", "column"),
-        "end_column": end_column(lines[one.line - 1][:LINE_CHARS_MAX], one.column) if is_here else None,
-        **members(one, "path", "code", "message"),
+        "file": None if problem.source == BODY else problem.source,
+        **members(problem, "line", "column"),
+        "end_column": end_column(lines[problem.line - 1][:LINE_CHARS_MAX], problem.column) if is_here else None,
+        **members(problem, "path", "code", "message"),
         "suggestion": suggested[1] if suggested else None,
-        "severity": "error" if one in found.errors else "warning",
+        "severity": "error" if problem in found.errors else "warning",
     }
 
 
@@ -183,17 +183,17 @@ def _rule_row(origin: ScenarioOrigin | None, section: str, rule: Rule[Any], coun
     return row | {"matched": count.matched, "chosen": count.chosen, "rule": written, "yaml": text}
 
 
-def _place(one: SourceLine | None, origin: ScenarioOrigin | None) -> dict[str, Any] | None:
+def _place(line: SourceLine | None, origin: ScenarioOrigin | None) -> dict[str, Any] | None:
     """Return the source line of a rule, with its file in `/_sim/scenarios`, if any."""
-    found = render.place(one)
-    if one is None or found is None:
+    found = render.place(line)
+    if line is None or found is None:
         return None
     written: dict[str, str] | None = None
-    path = FilePath(one.file)
-    if one.file == str(bundled_path(path.stem)):
+    path = FilePath(line.file)
+    if line.file == str(bundled_path(path.stem)):
         written = {"source": "bundled", "name": path.stem}
-    elif is_path(one.file) and not path.is_absolute() and (origin is None or origin.source == "folder"):
-        written = {"source": "folder", "name": one.file}
+    elif is_path(line.file) and not path.is_absolute() and (origin is None or origin.source == "folder"):
+        written = {"source": "folder", "name": line.file}
     return found | {"scenario": written}
 
 
@@ -207,7 +207,7 @@ async def add_rule(request: Request, live: LiveSandbox) -> Response:
     if never := [problem for problem in findings if problem.code in NEVER_MATCHES]:
         raise ScenarioError(never)
     rule: Rule[Any] = await live.submit(AddRule(wanted["section"], wanted["rule"]))
-    return reply({"id": rule.id, "warnings": [f"{one.path}: {one.message}" for one in findings]}, 201)
+    return reply({"id": rule.id, "warnings": [f"{finding.path}: {finding.message}" for finding in findings]}, 201)
 
 
 def _prepare(live: LiveSandbox, wanted: dict[str, Any]) -> list[Problem]:

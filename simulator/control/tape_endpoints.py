@@ -27,7 +27,7 @@ from simulator.runtime.live_sandbox import LiveSandbox
 
 async def list_marks(request: Request, live: LiveSandbox) -> Response:
     """List the marks in order of creation."""
-    return reply({"marks": [render.members(one, "name", "n", "at") for one in live.marks]})
+    return reply({"marks": [render.members(mark, "name", "n", "at") for mark in live.marks]})
 
 
 async def add_mark(request: Request, live: LiveSandbox) -> Response:

@@ -87,15 +87,15 @@ SHOWN_MAX = 100
 """The number of latest requests and callbacks in a payment's story; the lists have the others."""
 
 
-def _row(one: Transaction) -> dict[str, Any]:
-    result = one.result
+def _row(transaction: Transaction) -> dict[str, Any]:
+    result = transaction.result
     return {
-        **members(one, "trxid", "refid", "reseller", "product", "account", "amount", "cost"),
+        **members(transaction, "trxid", "refid", "reseller", "product", "account", "amount", "cost"),
         "status": STATUS_NAMES[result.status],
         "status_code": result.kind.code,
-        "created": render.moment(one.created),
+        "created": render.moment(transaction.created),
         "updated": render.moment(result.at),
-        "rule": one.rule,
+        "rule": transaction.rule,
     }
 
 
@@ -105,15 +105,15 @@ async def list_all(request: Request, live: LiveSandbox) -> Response:
     refid, reseller = (query.get(name) for name in ("refid", "reseller"))
     before = min(cursor_of(query) or sys.maxsize, len(live.core.state.transactions))
     found = _newest_first(live.core.state, refid, reseller, before)
-    return reply(await page("transactions", query, found, _row, lambda one: one.number))
+    return reply(await page("transactions", query, found, _row, lambda transaction: transaction.number))
 
 
 def _newest_first(state: State, refid: str | None, code: str | None, before: int) -> Iterator[Transaction]:
     """Yield the matching transactions with numbers below `before`, from indexes: a page costs the same for any number
     of others, and new payments do not change it."""
     if refid is not None:
-        resellers = [one for one in state.resellers.values() if not code or code == one.code]
-        found = filter(None, (payment_with(state, one, refid) for one in resellers))
+        resellers = [reseller for reseller in state.resellers.values() if not code or code == reseller.code]
+        found = filter(None, (payment_with(state, reseller, refid) for reseller in resellers))
         return iter(sorted((one for one in found if one.number < before), key=lambda one: one.number, reverse=True))
     if not code:
         return map(state.transactions.by_number.__getitem__, range(before - 1, -1, -1))
@@ -124,44 +124,44 @@ def _newest_first(state: State, refid: str | None, code: str | None, before: int
 
 async def show(request: Request, live: LiveSandbox) -> Response:
     """Return the story of a payment: requests, statuses, entries, callback attempts and the receiver's answers."""
-    one = live.core.state.transactions.get(request.path_params["trxid"])
-    if one is None:
+    transaction = live.core.state.transactions.get(request.path_params["trxid"])
+    if transaction is None:
         raise Unknown("unknown_transaction", "this sandbox has no such transaction; ?refid= finds by refid")
     mask = sandboxes_of(request).mask_of(live)
-    of_it = [each for each in live.journal if each.trxid == one.trxid]
+    of_it = [each for each in live.journal if each.trxid == transaction.trxid]
     rows = await lines(of_it[-SHOWN_MAX:], lambda each: request_row(each, mask))
     requests, left_out = [msgspec.json.decode(row) for row in rows], max(0, len(of_it) - SHOWN_MAX)
-    return reply(story(live.core.state, live.courier.sent, one, requests, left_out, live.holds))
+    return reply(story(live.core.state, live.courier.sent, transaction, requests, left_out, live.holds))
 
 
 def story(
     state: State,
     sent: AttemptLog,
-    one: Transaction,
+    transaction: Transaction,
     requests: list[dict[str, Any]],
     left_out: int,
     holds: Iterable[HoldEntry] = (),
 ) -> dict[str, Any]:
     """Return a payment with everything that belongs to it; `requests` are rows of the journal, oldest first, `left_out`
     the number of omitted rows, `holds` what is held in the sandbox now."""
-    wallet = state.resellers[one.reseller].wallet
-    callbacks = state.callbacks.of(one.trxid)
+    wallet = state.resellers[transaction.reseller].wallet
+    callbacks = state.callbacks.of(transaction.trxid)
     found = {
-        **_row(one),
-        "product_name": one.kind.product_name,
-        **members(one, "remarks", "extras", "sender", "requeries"),
+        **_row(transaction),
+        "product_name": transaction.kind.product_name,
+        **members(transaction, "remarks", "extras", "sender", "requeries"),
         "requests": requests,
         "requests_left_out": left_out,
-        "statuses": [_status(result) for result in one.results],
-        "entries": [render.entry(wallet.entry(id_)) for id_ in one.entry_ids],
+        "statuses": [_status(result) for result in transaction.results],
+        "entries": [render.entry(wallet.entry(id_)) for id_ in transaction.entry_ids],
         "callbacks": [callback_row(each, sent) for each in callbacks[-SHOWN_MAX:]],
         "callbacks_left_out": state.callbacks.left_out + max(0, len(callbacks) - SHOWN_MAX),
-        "cases": [_case(each) for each in state.cases.get(one.trxid, ())],
+        "cases": [_case(each) for each in state.cases.get(transaction.trxid, ())],
     }
     held = [
         {"at": render.moment(each.since), "job": each.job, "what": each.what, "name": each.name}
         for each in holds
-        if each.refid == one.refid
+        if each.refid == transaction.refid
     ]
     events = sorted(_events(found, held))
     return found | {"events": [{"at": None if at == LATER else at, "text": text} for at, _, _, text in events]}

@@ -128,7 +128,7 @@ def swagger_ui() -> Path | None:
 
 async def register(request: Request) -> Response:
     """Return the register of assumptions: questions that SPEC leaves open, and our choices."""
-    return reply({"assumptions": [asdict(one) for one in assumptions()]})
+    return reply({"assumptions": [asdict(assumption) for assumption in assumptions()]})
 
 
 async def document(name: str, request: Request) -> Response:

@@ -48,7 +48,7 @@ def ordinal(number: int) -> str:
 
 def sentence(faults: "tuple[Fault, ...]") -> str:
     """Return a line that names all of the faults."""
-    return ", ".join(one.words for one in faults) or "no fault"
+    return ", ".join(fault.words for fault in faults) or "no fault"
 
 
 LATE_S, SOON_S = 40, 5

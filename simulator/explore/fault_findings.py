@@ -47,7 +47,7 @@ def summary(failure: Failure) -> str:
 
 
 def _words(failure: Failure) -> str:
-    return "; ".join(dict.fromkeys(one.words for one in failure.verdict.reasons))
+    return "; ".join(dict.fromkeys(reason.words for reason in failure.verdict.reasons))
 
 
 def _how_often(failure: Failure) -> str:
@@ -69,7 +69,7 @@ class Reproduction:
     def line(self, failure: Failure, path: Path, limit_s: float) -> str:
         """Return the line. A client is restarted by `prove` alone."""
         file, command = shlex.quote(str(path)), shlex.join(self.command)
-        if any((one.callbacks or {}).get("hold") == RESTART for one in failure.faults):
+        if any((fault.callbacks or {}).get("hold") == RESTART for fault in failure.faults):
             return f"reseller-sim prove {file} --restart {shlex.quote(shlex.join(self.restart))} -- {command}"
         return f"reseller-sim exec{_flags(failure, limit_s)} {file} {self.flags}-- {command}"
 
@@ -90,14 +90,14 @@ class FindingWriter:
         text, reasons = summary(failure), failure.verdict.reasons
         path = self._path(failure, lambda number: f"{number:02}-{_stem(sentence(failure.faults))}.yaml")
         line = self.reproduction.line(failure, path, self.limit_s(failure.faults))
-        ignored = [EXIT_IGNORED, ""] if any(one.decides_outcome for one in failure.faults) else []
+        ignored = [EXIT_IGNORED, ""] if any(fault.decides_outcome for fault in failure.faults) else []
         about = [f"{text}.", "", *_lines(failure), "", *ignored, REPRODUCTION, f"  {line}"]
-        expect = [one.expect for one in reasons if one.expect]
+        expect = [reason.expect for reason in reasons if reason.expect]
         made = document(self.base, failure.faults, expect)
         path.write_text("\n".join([*comment(map(whole_line, about)), text_of(made)]), encoding="utf-8")
         if failure.tape is not None:
             self._write_tape(path.with_suffix(".yaml.tape"), failure.tape)
-        return FaultFinding(text, tuple(one.text for one in reasons), path, line, failure)
+        return FaultFinding(text, tuple(reason.text for reason in reasons), path, line, failure)
 
     def once(self, failure: Failure) -> Once:
         """Write the tape of the run that failed. Raises `OSError`."""
@@ -123,8 +123,8 @@ def _digest(failure: Failure) -> str:
 def _flags(failure: Failure, limit_s: float) -> str:
     """Return the flags with which `exec` sees the failure, and ends a command that hangs."""
     reasons = failure.verdict.reasons
-    audit = " --audit" if all(one.needs_audit for one in reasons) else ""
-    hangs = any(one.kind is Kind.HUNG for one in reasons)
+    audit = " --audit" if all(reason.needs_audit for reason in reasons) else ""
+    hangs = any(reason.kind is Kind.HUNG for reason in reasons)
     return f"{audit} --timeout {ceil(limit_s)}" if hangs else audit
 
 
@@ -134,7 +134,7 @@ def _stem(text: str) -> str:
 
 
 def _lines(failure: Failure) -> Iterator[str]:
-    yield from (one.text for one in failure.verdict.reasons)
+    yield from (reason.text for reason in failure.verdict.reasons)
     printed = failure.verdict.output.strip().splitlines()[-OUTPUT_LINES_MAX:]
     if printed:
         yield "it printed last:"
@@ -159,12 +159,12 @@ class ExplorationReport:
     @property
     def survived(self) -> int:
         """Return the number of single faults that the command survived."""
-        return sum(1 for one in self.results.values() if one.survived)
+        return sum(1 for result in self.results.values() if result.survived)
 
     @property
     def untriggered(self) -> int:
         """Return the number of single faults that did not apply, since the command behaved differently in that run."""
-        return sum(1 for one in self.results.values() if one.survived and not one.is_triggered)
+        return sum(1 for result in self.results.values() if result.survived and not result.is_triggered)
 
     def is_reported(self, faults: Faults, verdict: RunVerdict) -> bool:
         """Return whether findings with a subset of these faults have reported all failures of this verdict."""
@@ -174,16 +174,16 @@ class ExplorationReport:
     def is_reported_by_place(self, faults: Faults, verdict: RunVerdict) -> bool:
         """Return whether findings at a subset of these places (requests, payments, callbacks, outages) have reported
         all failures of this verdict. Further failures may appear when the user has fixed the reported findings."""
-        places = {one.place for one in faults}
-        few = [one for one in self.findings if len(one.failure.faults) <= len(faults)]
+        places = {fault.place for fault in faults}
+        few = [finding for finding in self.findings if len(finding.failure.faults) <= len(faults)]
         return self._reports_all(verdict, [one for one in few if {each.place for each in one.failure.faults} <= places])
 
     @staticmethod
     def _reports_all(verdict: RunVerdict, findings: list[FaultFinding]) -> bool:
-        reported = {way for one in findings for way in ways(one.failure.verdict.reasons)}
+        reported = {way for finding in findings for way in ways(finding.failure.verdict.reasons)}
         return ways(verdict.reasons) <= reported
 
 
 def words_of(faults: Faults) -> frozenset[str]:
     """Return the words that identify these faults."""
-    return frozenset(one.words for one in faults)
+    return frozenset(fault.words for fault in faults)

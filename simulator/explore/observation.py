@@ -138,8 +138,8 @@ class Watch:
         self._add_payments(transactions, _callback_statuses(state.callbacks))
         seen.kept.update(_order(one) for one in transactions if one.result.status not in GIVEN_BACK)
         seen.webhooks.update(delivery.event.type for delivery in state.deliveries)
-        seen.triggered.update(one.fault for one in log.exchanges if one.fault)
-        seen.triggered.update(one.rule for one in log.exchanges if one.rule)
+        seen.triggered.update(exchange.fault for exchange in log.exchanges if exchange.fault)
+        seen.triggered.update(exchange.rule for exchange in log.exchanges if exchange.rule)
         for verdict in verdicts(life) if life.counters.expected else ():
             if not verdict.ok:
                 name, text = (redact(one, life.secrets) for one in (verdict.expectation.name, verdict.message))
@@ -155,8 +155,8 @@ class Watch:
     def _kinds(self, life: LiveSandbox) -> Counter[tuple[str, str]]:
         """Count the requests to existing endpoints by method and path. A `*` replaces each parameter of the path."""
         found: Counter[tuple[str, str]] = Counter()
-        for one in life.life_journal:
-            method, path = PATHS.documented(one.method, one.path)
+        for exchange in life.life_journal:
+            method, path = PATHS.documented(exchange.method, exchange.path)
             if method != "*":
                 parts = ("*" if part.startswith("{") else part for part in path.split("/"))
                 found[method, "/".join(parts)] += 1
@@ -165,7 +165,7 @@ class Watch:
     def _add_payments(self, transactions: list[Transaction], reported: dict[str, list[str]]) -> None:
         """Add the payments that no other sandbox has seen yet."""
         counted: Counter[OrderKey] = Counter()
-        known = {(one.order, one.nth): one for one in self._seen.payments}
+        known = {(payment.order, payment.nth): payment for payment in self._seen.payments}
         for transaction in transactions:
             order = _order(transaction)
             counted[order] += 1
@@ -183,9 +183,9 @@ def _order(transaction: Transaction) -> OrderKey:
 def _callback_statuses(callbacks: Iterable[Callback]) -> dict[str, list[str]]:
     """Return the statuses that callbacks reported, by transaction and without duplicates."""
     found: dict[str, list[str]] = {}
-    for one in callbacks:
-        statuses = found.setdefault(one.transaction.trxid, [])
-        name = STATUS_NAMES[one.result.status]
+    for callback in callbacks:
+        statuses = found.setdefault(callback.transaction.trxid, [])
+        name = STATUS_NAMES[callback.result.status]
         if name not in statuses:
             statuses.append(name)
     return found
@@ -195,14 +195,14 @@ def _steps(transaction: Transaction) -> tuple[SeenStep, ...]:
     """Return the statuses of a payment without a void: past and scheduled."""
     made = [
         SeenStep(
-            STATUS_NAMES[one.status],
-            one.kind.code,
-            (one.at - transaction.created).total_seconds(),
-            tuple((name, text) for name in _TEXTS if (text := getattr(one.texts, name))),
-            one.status in SETTLED,
+            STATUS_NAMES[result.status],
+            result.kind.code,
+            (result.at - transaction.created).total_seconds(),
+            tuple((name, text) for name in _TEXTS if (text := getattr(result.texts, name))),
+            result.status in SETTLED,
         )
-        for one in transaction.results
-        if one.kind.cause != "void"
+        for result in transaction.results
+        if result.kind.cause != "void"
     ]
     coming = transaction.steps[len(transaction.results) :]
     made += [

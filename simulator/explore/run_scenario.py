@@ -47,12 +47,12 @@ def document(base: Base, faults: tuple[Fault, ...], expect: Iterable[Mapping[str
 
 def rule_name(*faults: Fault) -> str:
     """Return the name of the rule for these faults: a single fault, or all faults of a payment."""
-    return distinct_text("; ".join(one.words for one in faults), NAME_CHARS_MAX)
+    return distinct_text("; ".join(fault.words for fault in faults), NAME_CHARS_MAX)
 
 
 def rule_names(faults: tuple[Fault, ...]) -> set[str]:
     """Return the names of all rules. The observation shows which rules applied."""
-    return {rule_name(one) for one in faults if one.then is not None} | {
+    return {rule_name(fault) for fault in faults if fault.then is not None} | {
         _payment_rule_name(group) for group in _by_payment(faults).values()
     }
 

@@ -43,7 +43,7 @@ def reasons(baseline: RunOutcome, outcome: RunOutcome, faults: tuple[Fault, ...]
     found = [*_paid_twice(baseline, outcome), *_unmet(baseline, outcome), *_breaches(baseline, outcome)]
     if outcome.exit_code is None:
         found.append(FailureReason(Kind.HUNG, "hung", f"the command had not ended after {outcome.duration_s:.0f} s"))
-    elif outcome.exit_code != baseline.exit_code and not any(one.decides_outcome for one in faults):
+    elif outcome.exit_code != baseline.exit_code and not any(fault.decides_outcome for fault in faults):
         found.append(
             FailureReason(Kind.EXIT, f"exit {outcome.exit_code}", f"the command exited with {outcome.exit_code}")
         )
@@ -58,7 +58,7 @@ def ways(found: tuple[FailureReason, ...]) -> set[tuple[Kind, str]]:
 def common(of_runs: list[tuple[FailureReason, ...]]) -> tuple[FailureReason, ...]:
     """Return the reasons of the last run that all runs share; empty when they share none."""
     in_all = set.intersection(*map(ways, of_runs)) if of_runs else set()
-    return tuple(one for one in of_runs[-1] if (one.kind, one.words) in in_all) if in_all else ()
+    return tuple(run for run in of_runs[-1] if (run.kind, run.words) in in_all) if in_all else ()
 
 
 def _paid_twice(baseline: RunOutcome, outcome: RunOutcome) -> list[FailureReason]:
@@ -69,7 +69,7 @@ def _paid_twice(baseline: RunOutcome, outcome: RunOutcome) -> list[FailureReason
     paid as often as the most frequently paid account there.
     """
     usual = max(baseline.seen.kept.values(), default=1)
-    given_back = {one.order for one in baseline.seen.payments} - set(baseline.seen.kept)
+    given_back = {payment.order for payment in baseline.seen.payments} - set(baseline.seen.kept)
     found = []
     for order, count in outcome.seen.kept.items():
         allowed = baseline.seen.kept.get(order) or (1 if order in given_back else usual)

@@ -18,7 +18,7 @@ CLASSES = ("writes", "reads", "outcomes", "callbacks", "outages")  # in the orde
 
 def storms(seed: int, faults: Sequence[Fault]) -> Iterator[tuple[Fault, ...]]:
     """Yield storms without end. Equal seeds and faults yield equal storms; each storm is drawn independently."""
-    if len({one.place for one in faults}) < FAULTS_MIN:
+    if len({fault.place for fault in faults}) < FAULTS_MIN:
         return
     for number in count(1):
         yield _storm(seed, number, faults)
@@ -43,8 +43,8 @@ def _classes(faults: Sequence[Fault]) -> list[list[Fault]]:
     """Group the faults, so that a storm draws each class with equal probability. A client that reads a hundred pages
     has far more faults of reading than of paying."""
     found: dict[str, list[Fault]] = {}
-    for one in faults:
-        found.setdefault(_class(one), []).append(one)
+    for fault in faults:
+        found.setdefault(_class(fault), []).append(fault)
     return list(found.values())
 
 
@@ -58,16 +58,16 @@ def _class(fault: Fault) -> str:
     return "outages"
 
 
-def _go_together(one: Fault, other: Fault) -> bool:
+def _go_together(fault: Fault, other: Fault) -> bool:
     """Return False for faults at the same place, for callbacks that are both reversed and otherwise distorted, and for
     callbacks of a status that the payment does not reach."""
-    if one.place == other.place:
+    if fault.place == other.place:
         return False
-    if one.payment is None or other.payment is None or one.payment != other.payment:
+    if fault.payment is None or other.payment is None or fault.payment != other.payment:
         return True
-    if one.callbacks is not None and other.callbacks is not None:
-        return "status" in one.callbacks and "status" in other.callbacks
-    return all(_is_sent(callback, outcome) for callback, outcome in ((one, other), (other, one)))
+    if fault.callbacks is not None and other.callbacks is not None:
+        return "status" in fault.callbacks and "status" in other.callbacks
+    return all(_is_sent(callback, outcome) for callback, outcome in ((fault, other), (other, fault)))
 
 
 def _is_sent(callback: Fault, outcome: Fault) -> bool:
@@ -141,7 +141,7 @@ def _changes(times: _Times, baseline: Observation, keys: list[tuple[str, str]]) 
         away = [{"at": at, "api_key": {**change, "state": state}} for at, state in states]
         words = f"the API key is revoked {span}"
         yield Fault(words, "key", sections={"schedule": away}, decides_outcome=True, wait_s=times.short_end_s)
-    for product in dict.fromkeys(one.order.product for one in baseline.payments):
+    for product in dict.fromkeys(payment.order.product for payment in baseline.payments):
         off = [
             {"at": begin, "product": {"code": product, "set": {"is_active": False}}},
             {"at": end, "product": {"code": product, "set": {"is_active": True}}},

@@ -115,7 +115,7 @@ class Trials:
         """Return the time after which a run under these faults counts as hanging."""
         if self._timeout_s is not None:
             return self._timeout_s
-        waits_s = sum(one.wait_s for one in faults) / self._rate
+        waits_s = sum(fault.wait_s for fault in faults) / self._rate
         return TIMEOUT_S + SLOWER_MAX * (self.baseline.duration_s + waits_s)
 
     def _key(self, trial: Trial) -> str:
@@ -261,4 +261,4 @@ def _failing(trials: Trials, candidates: Iterator[Faults], first: RunVerdict) ->
 def _without_one(faults: Faults) -> Iterator[Faults]:
     if len(faults) > 1:
         for left_out in faults:
-            yield tuple(one for one in faults if one is not left_out)
+            yield tuple(fault for fault in faults if fault is not left_out)

@@ -112,14 +112,14 @@ def list_callbacks(
     if inbox:
         refid = query.pop("refid", None)
         page = _page(opened, below("/inbox", inbox), "items", query)
-        rows = [one for one in page["items"] if refid in (None, one["refid"])]
+        rows = [item for item in page["items"] if refid in (None, item["refid"])]
         lines = [f"#{one['n']} {one['method']}, answered {one['status']}: {one['body']}" for one in rows]
         others = [one["name"] for one in opened.ask("GET", "/inbox")["inboxes"]]
         heading = "" if inbox in others else f"Nothing came to {inbox!r}; inboxes: {', '.join(others) or 'none'}. "
         return _list_answer(page | {"messages": rows}, "messages", lines, heading)
     if webhooks:
         page = _page(opened, "/deliveries", "deliveries", query)
-        rows = [(one, attempt) for one in page["deliveries"] for attempt in one["attempts"]]
+        rows = [(delivery, attempt) for delivery in page["deliveries"] for attempt in delivery["attempts"]]
         lines = [f"{one['type']} to {one['url']}, attempt {row['number']}: {outcome(row)}" for one, row in rows]
         return _list_answer(page, "deliveries", lines)
     page = _page(opened, "/callbacks", "callbacks", query)
@@ -151,7 +151,7 @@ def audit_client(simulator: Simulator, sandbox: str) -> ToolAnswer:
         is_warning = row["state"] == "violated" and row["severity"] == "warning"
         ids["warned" if is_warning else row["state"]].append(row["id"])
     errors, warnings = violations(found)
-    lines = "\n".join([*errors, *(f"warning: {one}" for one in warnings)]).splitlines()
+    lines = "\n".join([*errors, *(f"warning: {warning}" for warning in warnings)]).splitlines()
     verdict = "The client passes the audit" if not errors else "The client does not pass the audit"
     if not (errors or warnings or ids["met"]):
         verdict = "There was nothing to judge, since no request of a client arrived"
@@ -167,7 +167,7 @@ def show_coverage(simulator: Simulator, sandbox: str) -> ToolAnswer:
     never = {
         "endpoints": [f"{one['method']} {one['path']}" for one in found["endpoints"] if not one["calls"]],
         "outcomes": [f"{one['group']}: {one['text']}" for one in found["outcomes"] if not one["met"]],
-        "rules": [one["name"] or one["id"] for one in found["rules"] if not one["chosen"]],
+        "rules": [rule["name"] or rule["id"] for rule in found["rules"] if not rule["chosen"]],
         "magic": [f"account …{one['digits']}: {one['outcome']}" for one in found["magic"] if not one["met"]],
     }
     counts = ", ".join(f"{name} {one['met']} of {one['total']}" for name, one in found["summary"].items())

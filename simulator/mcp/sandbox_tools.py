@@ -47,7 +47,7 @@ def create_sandbox(simulator: Simulator, scenario: Any = None, **wanted: Any) ->
     clock = made.clock()["mode"]
     lines = [f"{name}={value}" for name, value in made.environment.items() if name in VARIABLES]
     heading = f"The sandbox {made.id} is ready, with a {clock} clock. Pass sandbox={made.id} to the other tools."
-    credentials = [{name: one.get(name) for name in CREDENTIALS} for one in made.resellers]
+    credentials = [{name: reseller.get(name) for name in CREDENTIALS} for reseller in made.resellers]
     facts = {"sandbox": made.id, "scenario": made.scenario, "url": made.url, "clock": clock, "resellers": credentials}
     return ToolAnswer("\n".join([heading, "Variables for the client. No other tool shows the secrets.", *lines]), facts)
 
@@ -93,7 +93,7 @@ async def advance_clock(simulator: Simulator, sandbox: str, **wanted: Any) -> To
         ending += f" Held until a release: {', '.join(f'{count} in {name}' for name, count in held.items())}."
     heading = f"The time is {shown_time(done['now'])}. Events: {len(done['fired']) + done['left_out']}. {ending}"
     facts = {name: done[name] for name in ("now", "idle", "left_out")}
-    return ToolAnswer(heading, facts, [_event(one) for one in done["fired"]], done["fired"])
+    return ToolAnswer(heading, facts, [_event(item) for item in done["fired"]], done["fired"])
 
 
 def _stop_advance(sandbox: Sandbox) -> None:
@@ -120,7 +120,7 @@ def check_scenario(simulator: Simulator, text: str) -> ToolAnswer:
     """Find the problems of a scenario in YAML, each with its line and column, without creating a sandbox."""
     found = simulator.control.ask("POST", "/scenarios/check", {"text": text})
     rows = found["problems"]
-    lines = [f"{one['line']}:{one['column']}: {one['severity']} {one['code']}: {one['message']}" for one in rows]
+    lines = [f"{row['line']}:{row['column']}: {row['severity']} {row['code']}: {row['message']}" for row in rows]
     loads = "A sandbox can be created from it." if found["loads"] else "No sandbox can be created from it."
     facts = {"ok": found["ok"], "loads": found["loads"], "count": len(rows)}
     return ToolAnswer(f"Problems: {len(rows)}. {loads}", facts, lines, rows or None)

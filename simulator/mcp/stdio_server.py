@@ -70,7 +70,7 @@ class Assistant:
             await in_thread(self._simulator.control.ask, "POST", "/scenarios/check", {"text": ""})
         except (SimulatorError, NotRunning) as error:
             if getattr(error, "code", "") == READ_ONLY:
-                return {name: one for name, one in self._tools.items() if not one.changes}
+                return {name: tool for name, tool in self._tools.items() if not tool.changes}
         return self._tools
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -82,7 +82,7 @@ class Assistant:
             if self._is_own and isinstance(error, NotRunning):
                 lines = [ENDED]
             if isinstance(error, SimulatorError) and error.code == "unknown_sandbox":
-                lines += [f"sandbox: {one['id']}" for one in await in_thread(self._simulator.sandboxes)]
+                lines += [f"sandbox: {sandbox['id']}" for sandbox in await in_thread(self._simulator.sandboxes)]
             return _result(ToolAnswer("The call failed.", lines=lines, is_error=True))
 
     async def _call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:

@@ -171,8 +171,8 @@ class StoreRecorder:
 
     def add_all(self, entries: Iterable[Entry]) -> None:
         """Write entries."""
-        for one in entries:
-            self.add(one)
+        for entry in entries:
+            self.add(entry)
 
     def answered(self, recorded: Any) -> None:
         """Write the answer to a request that waited. Raises `StoreError`."""

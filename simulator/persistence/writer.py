@@ -203,7 +203,7 @@ class Writer:
         for name in [name for name, place in life.marks.items() if place > n]:
             self.drop_mark(sandbox, name)
         self._close_snapshot(life)
-        self._drop_snapshots(life, [one for one in life.snapshots if one.n > n])
+        self._drop_snapshots(life, [snapshot for snapshot in life.snapshots if snapshot.n > n])
         life.n, life.bytes_up_to = n, bytes_up_to
 
     def put_mark(self, life: Life, name: str, n: int, note: bytes = b"") -> None:
@@ -234,7 +234,7 @@ class Writer:
         base, snapshots, names = apply_retention(self._retention, life.snapshots, marks, life.floor, life.bytes_up_to)
         for name in life.marks.keys() - names:
             self.drop_mark(life.sandbox, name)
-        self._drop_snapshots(life, [one for one in life.snapshots if one.key not in snapshots])
+        self._drop_snapshots(life, [snapshot for snapshot in life.snapshots if snapshot.key not in snapshots])
         if base.n > life.floor:
             life.floor, life.floor_bytes = floor = base.n, base.bytes_up_to
             self.write(_RAISE_FLOOR, (*floor, checksum(life.sandbox, *floor, life.head), life.key))

@@ -136,7 +136,7 @@ class PostgresStore:
                 self._disconnect()
                 return
             if self._failure is None:
-                self._failure = self._commit([one for batch in batches for one in batch.statements])
+                self._failure = self._commit([statement for batch in batches for statement in batch.statements])
             for batch in batches:
                 call_waiting(partial(batch.done, self._failure))
             with self._changed:

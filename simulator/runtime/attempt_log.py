@@ -57,7 +57,7 @@ class AttemptLog:
 
     def begun_attempts(self, job: Callback | Delivery) -> list[Attempt]:
         """Return the attempts of a job that have begun: without an attempt that waits for its turn at the receiver."""
-        return [one for one in job.attempts if one.result is not None or self.is_begun(job.id)]
+        return [attempt for attempt in job.attempts if attempt.result is not None or self.is_begun(job.id)]
 
     def end(self, job: str) -> None:
         """Record that the attempt of a job has ended."""
@@ -92,8 +92,8 @@ class ReceiverTimes(NamedTuple):
 def by_receiver(attempts: Iterable[SentAttempt]) -> list[ReceiverTimes]:
     """Return the durations by target, the busiest first."""
     found: dict[str, list[SentAttempt]] = {}
-    for one in attempts:
-        found.setdefault(one.url, []).append(one)
+    for attempt in attempts:
+        found.setdefault(attempt.url, []).append(attempt)
     return sorted((_of(url, ones) for url, ones in found.items()), key=lambda one: (-one.attempts, one.url))
 
 

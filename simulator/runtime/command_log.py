@@ -57,11 +57,11 @@ def answer_text(answer: object) -> str:
         case ApiKey():
             return f"api key {digest([answer.key, answer.secret, answer.state.value])}"
         case Reseller():
-            return f"reseller {digest([answer.code, str(answer.wallet.balance), [one.key for one in answer.keys]])}"
+            return f"reseller {digest([answer.code, str(answer.wallet.balance), [key.key for key in answer.keys]])}"
         case Settings():
             return f"settings {digest(msgspec.to_builtins(answer))}"
         case ProductChange():
-            options = [(one.field_id, one.after.code, one.after.is_active) for one in answer.options]
+            options = [(option.field_id, option.after.code, option.after.is_active) for option in answer.options]
             return f"product {digest([answer.changed, options, encode(product_body(answer.after))])}"
         case TreeChange():
             return f"tree {digest([answer.changed, encode(tree_part(answer.after))])}"

@@ -42,36 +42,36 @@ def of_call(exchange: Exchange) -> Fields:
     }
 
 
-def of_payment(one: Transaction, results: tuple[PaymentResult, ...]) -> Fields:
+def of_payment(transaction: Transaction, results: tuple[PaymentResult, ...]) -> Fields:
     """Return the facts of a payment with the last of these results."""
     return {
-        "reseller": one.reseller,
-        "product": one.product,
-        "account": one.account,
-        "amount": one.amount,
-        "refid": one.refid,
-        "extras": one.extras,
+        "reseller": transaction.reseller,
+        "product": transaction.product,
+        "account": transaction.account,
+        "amount": transaction.amount,
+        "refid": transaction.refid,
+        "extras": transaction.extras,
         "status": STATUS_NAMES[results[-1].kind.status],
         "statusCode": str(results[-1].kind.code),
     }
 
 
-def of_callback(one: Callback, state: CallbackState) -> Fields:
+def of_callback(callback: Callback, state: CallbackState) -> Fields:
     """Return the facts of a callback in this state."""
     return {
-        "reseller": one.transaction.reseller,
-        "product": one.transaction.product,
-        "account": one.transaction.account,
-        "refid": one.transaction.refid,
-        "status": CALLBACK_STATUS_NAMES[one.result.kind.status],
-        "statusCode": str(one.result.kind.code),
+        "reseller": callback.transaction.reseller,
+        "product": callback.transaction.product,
+        "account": callback.transaction.account,
+        "refid": callback.transaction.refid,
+        "status": CALLBACK_STATUS_NAMES[callback.result.kind.status],
+        "statusCode": str(callback.result.kind.code),
         "state": state.value,
     }
 
 
-def of_webhook(one: Delivery, state: DeliveryState) -> Fields:
+def of_webhook(delivery: Delivery, state: DeliveryState) -> Fields:
     """Return the facts of a delivery in this state."""
-    return {"reseller": one.reseller, "type": one.event.type, "state": state.value}
+    return {"reseller": delivery.reseller, "type": delivery.event.type, "state": state.value}
 
 
 def is_unseen(exchange: Exchange) -> bool:
@@ -164,7 +164,7 @@ class Counters:
         first = self.first
         self.expected = tuple(expected)
         self.calls, self.values, self.notes, self.first = {}, {}, {}, {}
-        self.needs_bodies = any(one.per in SENT for one in self.expected)
+        self.needs_bodies = any(expectation.per in SENT for expectation in self.expected)
         self._tests = [
             (place, one.test) for place, one in enumerate(self.expected) if one.kind is ExpectationKind.CALLS
         ]
@@ -199,19 +199,19 @@ class Counters:
         """Restore the counts of these expectations from a snapshot."""
         self.answers, self.calls, self.first, self.notes = dict(answers), calls, first, notes
         self._budget.taken = values_taken
-        for place, one in values.items():
-            self.values[place].restore(one)
+        for place, value in values.items():
+            self.values[place].restore(value)
 
     def _of(self, kind: ExpectationKind) -> dict[int, Expectation]:
-        return {place: one for place, one in enumerate(self.expected) if one.kind is kind}
+        return {place: expectation for place, expectation in enumerate(self.expected) if expectation.kind is kind}
 
-    def _begin(self, place: int, one: Expectation, journal: Journal | None) -> None:
+    def _begin(self, place: int, expectation: Expectation, journal: Journal | None) -> None:
         """Begin to count the calls of an expectation, starting with the contents of the journal."""
         self.calls[place], self.first[place] = 0, []
-        if one.has_values:
-            self.values[place] = ValueCounts(one, self._budget)
+        if expectation.has_values:
+            self.values[place] = ValueCounts(expectation, self._budget)
         for exchange in journal or ():
-            self._note(place, one.test, of_call(exchange), exchange)
+            self._note(place, expectation.test, of_call(exchange), exchange)
         if journal is not None and journal.left_out:
             first = journal.last_n - len(journal) + 1
             self.notes[place] = f"counted from request {first} on, since it was added while the sandbox ran"

@@ -184,9 +184,9 @@ def _named(job: Callback | Delivery) -> str:
     return f"webhook {job.event.type} {job.id}"
 
 
-def _line(state: State, one: ComingItem) -> str:
-    wait = f"{max((one.at - state.now).total_seconds(), 0):g} s"
-    match one.item:
+def _line(state: State, item: ComingItem) -> str:
+    wait = f"{max((item.at - state.now).total_seconds(), 0):g} s"
+    match item.item:
         case StepDue(number):
             transaction = state.transactions.by_number[number]
             status = STATUS_NAMES[transaction.result.status]

@@ -61,19 +61,19 @@ def verdicts_in_slices(live: LiveSandbox) -> Iterator[list[Verdict]]:
 def _counted(live: LiveSandbox, place: int, outcomes: Counter[str]) -> Verdict:
     """Return the verdict of an expectation that needs no scan."""
     state, counters = live.core.state, live.counters
-    one = counters.expected[place]
-    match one.kind:
+    expectation = counters.expected[place]
+    match expectation.kind:
         case ExpectationKind.CALLS:
             note = counters.notes.get(place, "")
             if place in counters.values:
                 return counters.values[place].verdict(note)
             count = counters.calls[place]
-            return judge_count(one, count, note, in_requests(counters.first[place], count))
+            return judge_count(expectation, count, note, in_requests(counters.first[place], count))
         case ExpectationKind.OUTCOME:
-            return judge_count(one, outcomes[one.label])
+            return judge_count(expectation, outcomes[expectation.label])
         case ExpectationKind.BALANCE:
-            return judge_balance(one, state.resellers[one.label].wallet.balance)
-    return judge_count(one, state.times_chosen(one.label))
+            return judge_balance(expectation, state.resellers[expectation.label].wallet.balance)
+    return judge_count(expectation, state.times_chosen(expectation.label))
 
 
 class _Source(NamedTuple):
@@ -87,15 +87,15 @@ class _Source(NamedTuple):
 
 _SOURCES: Mapping[ExpectationKind, _Source] = {
     ExpectationKind.PAYMENTS: _Source(
-        lambda state: [(one, one.results) for one in state.transactions.by_number], of_payment
+        lambda state: [(transaction, transaction.results) for transaction in state.transactions.by_number], of_payment
     ),
     ExpectationKind.CALLBACKS: _Source(
-        lambda state: [(one, one.state) for one in state.callbacks],
+        lambda state: [(callback, callback.state) for callback in state.callbacks],
         of_callback,
         lambda state: state.callbacks.left_out,
     ),
     ExpectationKind.WEBHOOKS: _Source(
-        lambda state: [(one, one.state) for one in state.deliveries],
+        lambda state: [(delivery, delivery.state) for delivery in state.deliveries],
         of_webhook,
         lambda state: state.deliveries.left_out,
     ),
@@ -111,7 +111,7 @@ class _Scan:
         self._records = source.now(live.core.state)
         self._done = 0
         expected: Sequence[Expectation] = live.counters.expected
-        self._expected = {place: one for place, one in enumerate(expected) if one.kind is kind}
+        self._expected = {place: expectation for place, expectation in enumerate(expected) if expectation.kind is kind}
         self._counts = dict.fromkeys(self._expected, 0)
         self._left_out = source.left_out(live.core.state)
 
@@ -144,12 +144,12 @@ class _Scan:
 
 
 def _nearest(
-    live: LiveSandbox, one: Verdict, scans: Mapping[ExpectationKind, _Scan]
+    live: LiveSandbox, verdict: Verdict, scans: Mapping[ExpectationKind, _Scan]
 ) -> Iterator[tuple[str, ...] | None]:
     """Yield None after each slice, then the lines about the near misses of an expectation."""
-    expected = one.expectation
+    expected = verdict.expectation
     high = expected.count.high
-    found = NearMisses(expected, too_many=high is not None and one.actual > high)
+    found = NearMisses(expected, too_many=high is not None and verdict.actual > high)
     if expected.kind in scans:
         slices: Iterable[list[Fields]] = scans[expected.kind].latest()
     elif expected.kind is ExpectationKind.CALLS and not expected.has_values:

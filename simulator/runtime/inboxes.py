@@ -71,7 +71,7 @@ class Inboxes:
 
     def __iter__(self) -> Iterator[Inbox]:
         """Yield all inboxes, ordered by name."""
-        return iter(sorted(self._by_name.values(), key=lambda one: one.name))
+        return iter(sorted(self._by_name.values(), key=lambda inbox: inbox.name))
 
     @property
     def gone(self) -> tuple[int, int]:
@@ -210,7 +210,7 @@ class Inboxes:
     def set_program(self, name: str, program: InboxProgram) -> None:
         """Program an inbox. Raises `Conflict` when too many inboxes are programmed, or when their programs exceed the
         byte budget of the messages."""
-        others = [one for one in self._by_name.values() if one.is_programmed and one.name != name]
+        others = [inbox for inbox in self._by_name.values() if inbox.is_programmed and inbox.name != name]
         is_more = not program.is_empty
         if is_more and len(others) >= self.budget.names_max:
             text = f"{len(others)} other inboxes have replies; delete some first"

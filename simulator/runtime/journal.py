@@ -115,7 +115,7 @@ class BoundedLog(Generic[Record]):
     def restore(self, records: Iterable[Record], last_n: int, left_out: int) -> None:
         """Replace all records with these numbered records; numbering continues after `last_n`."""
         self._records = deque(records)
-        self._sizes = deque(one.size for one in self._records)
+        self._sizes = deque(record.size for record in self._records)
         self._bytes, self.last_n, self.left_out = sum(self._sizes), last_n, left_out
 
     def find(self, n: int) -> Record | None:

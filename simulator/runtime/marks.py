@@ -56,12 +56,12 @@ class Marks:
 
     def restore(self, marks: Iterable[Mark]) -> None:
         """Replace all marks by marks from a storage."""
-        self._by_name = {one.name: one for one in marks}
+        self._by_name = {mark.name: mark for mark in marks}
 
     def up_to(self, n: int, at: datetime) -> "Marks":
         """Return the marks that existed after `n` entries, at this time."""
         kept = Marks()
-        kept._by_name = {one.name: one for one in self if one.n <= n and one.at <= at}
+        kept._by_name = {mark.name: mark for mark in self if mark.n <= n and mark.at <= at}
         return kept
 
 

@@ -51,9 +51,9 @@ def trace_of(headers: Iterable[tuple[bytes, bytes]]) -> TraceContext | None:
 
 def _state(value: bytes) -> str:
     """Return a valid `tracestate` without blanks and empty members; an empty text if invalid."""
-    members = [one.strip(" \t") for one in value[: 2 * STATE_CHARS_MAX].decode("latin-1").split(",")]
-    members = [one for one in members if one]
-    keys = {found[1] for one in members if (found := _MEMBER.fullmatch(one))}
+    members = [member.strip(" \t") for member in value[: 2 * STATE_CHARS_MAX].decode("latin-1").split(",")]
+    members = [member for member in members if member]
+    keys = {found[1] for member in members if (found := _MEMBER.fullmatch(member))}
     state = ",".join(members)
     is_valid = len(keys) == len(members) <= STATE_MEMBERS_MAX and len(value) <= 2 * STATE_CHARS_MAX
     return state if is_valid and len(state) <= STATE_CHARS_MAX else ""

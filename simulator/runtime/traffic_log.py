@@ -43,11 +43,11 @@ class TrafficLog(NamedTuple):
 
     def calls(self) -> Iterator[Call]:
         """Yield the exchanges of the journal."""
-        return (_call(one, self.skew) for one in self.exchanges)
+        return (_call(exchange, self.skew) for exchange in self.exchanges)
 
     def notifications(self) -> list[Notification]:
         """Return the attempts ordered by time and numbered from 1; probes come last at equal times."""
-        found = sorted([*map(_notification, self.sent), *self.probes], key=lambda one: one.at)
+        found = sorted([*map(_notification, self.sent), *self.probes], key=lambda notification: notification.at)
         return [msgspec.structs.replace(one, n=n) for n, one in enumerate(found, 1)]
 
 
@@ -59,15 +59,15 @@ def log_in_slices(live: LiveSandbox) -> Iterator[list[TrafficLog]]:
     left_out = live.life_journal.left_out + state.callbacks.left_out + state.deliveries.left_out
     sent: list[AttemptRecord] = []
     jobs: Iterator[tuple[Job, tuple[Attempt, ...]]] = chain(
-        ((one, one.attempts) for one in list(state.callbacks)),
-        ((one, tuple(one.attempts)) for one in list(state.deliveries)),
+        ((callback, callback.attempts) for callback in list(state.callbacks)),
+        ((delivery, tuple(delivery.attempts)) for delivery in list(state.deliveries)),
     )
     while part := list(islice(jobs, SLICE)):
         sent += [
-            AttemptRecord(one.at, job, one.result)
+            AttemptRecord(attempt.at, job, attempt.result)
             for job, attempts in part
-            for one in attempts
-            if one.result is not None
+            for attempt in attempts
+            if attempt.result is not None
         ]
         yield []
     skew = None if clock.signature == "sandbox" else clock.skew
@@ -86,31 +86,31 @@ def probe_seen(
     return msgspec.structs.replace(_seen(job, request, result, at), probe=name, is_forged=is_forged)
 
 
-def _call(one: Exchange, skew: timedelta | None) -> Call:
+def _call(exchange: Exchange, skew: timedelta | None) -> Call:
     return Call(
-        n=one.n,
-        at=one.at,
-        method=one.method,
-        path=one.path,
-        query=one.query,
-        headers=tuple(one.headers),
-        body=one.body,
-        status=one.status,
-        answer_headers=one.own_headers,
-        answer=_received(one),
-        duration_us=one.duration_us,
-        refid=one.refid,
-        trxid=one.trxid,
-        reseller=one.reseller,
-        client=one.client,
-        diagnosis=one.diagnosis,
-        service_time=None if skew is None or one.wall is None else one.wall + skew,
+        n=exchange.n,
+        at=exchange.at,
+        method=exchange.method,
+        path=exchange.path,
+        query=exchange.query,
+        headers=tuple(exchange.headers),
+        body=exchange.body,
+        status=exchange.status,
+        answer_headers=exchange.own_headers,
+        answer=_received(exchange),
+        duration_us=exchange.duration_us,
+        refid=exchange.refid,
+        trxid=exchange.trxid,
+        reseller=exchange.reseller,
+        client=exchange.client,
+        diagnosis=exchange.diagnosis,
+        service_time=None if skew is None or exchange.wall is None else exchange.wall + skew,
     )
 
 
-def _received(one: Exchange) -> bytes:
+def _received(exchange: Exchange) -> bytes:
     """Return the answer as received; the part that came if the connection was cut."""
-    return one.content[: len(one.content) // 2] if one.ending == ConnectionEnd.CUT else one.content
+    return exchange.content[: len(exchange.content) // 2] if exchange.ending == ConnectionEnd.CUT else exchange.content
 
 
 def _notification(sent: AttemptRecord) -> Notification:

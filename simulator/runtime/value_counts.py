@@ -173,7 +173,7 @@ class ValueCounts:
         at = known.index(request)
         pairs = [pair for pair in (known[max(at - 1, 0) : at + 1], known[at : at + 2]) if len(pair) == 2]
         gaps = [Closest(second.at - first.at, seen, first, second) for first, second in pairs]
-        nearest = min(gaps, key=lambda one: one.gap, default=None)
+        nearest = min(gaps, key=lambda gap: gap.gap, default=None)
         if nearest is not None:
             if self._closest is None or nearest.gap < self._closest.gap:
                 self._closest = nearest
@@ -184,20 +184,20 @@ class ValueCounts:
     def verdict(self, note: str = "") -> Verdict:
         """Judge whether every value has the expected count, and no two of its calls are too close. `note` says what the
         counts have missed."""
-        one = self.expectation
-        each = f" for each {one.per}" if one.per else ""
+        expectation = self.expectation
+        each = f" for each {expectation.per}" if expectation.per else ""
         notes = [note] if note else []
         if self._without:
-            notes.append(f"without {one.per}, and not counted: {_calls(self._without)}")
+            notes.append(f"without {expectation.per}, and not counted: {_calls(self._without)}")
         if unknown := self._unknown():
             got = f"no verdict: {unknown}"
-            return verdict(one, self._left_out, f"{self._wanted()}{each}", got, "; ".join(notes), ok=False)
+            return verdict(expectation, self._left_out, f"{self._wanted()}{each}", got, "; ".join(notes), ok=False)
         actual, counts = self._counts()
         distance = self._distance()
-        got = " and ".join(filter(None, (counts, distance))) or f"no value of {one.per or 'them'}"
-        is_apart = one.apart is None or not self._too_close
-        ok = is_apart and all(map(one.count.admits, self._judged()))
-        return verdict(one, actual, f"{self._wanted()}{each}", got, "; ".join(notes), ok=ok)
+        got = " and ".join(filter(None, (counts, distance))) or f"no value of {expectation.per or 'them'}"
+        is_apart = expectation.apart is None or not self._too_close
+        ok = is_apart and all(map(expectation.count.admits, self._judged()))
+        return verdict(expectation, actual, f"{self._wanted()}{each}", got, "; ".join(notes), ok=ok)
 
     def _unknown(self) -> str:
         if self._left_out:
@@ -209,9 +209,9 @@ class ValueCounts:
         return ""
 
     def _wanted(self) -> str:
-        one = self.expectation
-        count = "" if one.count == ANY_COUNT else str(one.count)
-        apart = "" if one.apart is None else f"at least {_seconds(one.apart)} between two"
+        expectation = self.expectation
+        count = "" if expectation.count == ANY_COUNT else str(expectation.count)
+        apart = "" if expectation.apart is None else f"at least {_seconds(expectation.apart)} between two"
         return " and ".join(filter(None, (count, apart)))
 
     def _judged(self) -> list[int]:
@@ -221,17 +221,17 @@ class ValueCounts:
     def _counts(self) -> tuple[int, str]:
         """Return the worst count with a text about it; without an expected count, the number of calls that came too
         early."""
-        one = self.expectation
-        if one.count == ANY_COUNT:
+        expectation = self.expectation
+        if expectation.count == ANY_COUNT:
             return self._too_close, ""
         if not self._by_count:
-            return 0, "" if one.per else "0"
-        worst = max(self._by_count, key=lambda count: (one.count.exceeds(count), count))
+            return 0, "" if expectation.per else "0"
+        worst = max(self._by_count, key=lambda count: (expectation.count.exceeds(count), count))
         seen = next(iter(self._by_count[worst]))
         found = in_requests([request.n for request in seen.recent], worst)
-        if not one.per:
-            return worst, str(worst) + ("" if one.count.admits(worst) else found)
-        wrong = sum(len(alike) for count, alike in self._by_count.items() if not one.count.admits(count))
+        if not expectation.per:
+            return worst, str(worst) + ("" if expectation.count.admits(worst) else found)
+        wrong = sum(len(alike) for count, alike in self._by_count.items() if not expectation.count.admits(count))
         others = f"; wrong for {wrong} of {self.size}" if wrong > 1 else ""
         return worst, f"{worst} for {self._named(seen)}{found}{others}"
 
@@ -241,12 +241,12 @@ class ValueCounts:
         return seen.value + of
 
     def _distance(self) -> str:
-        one, closest = self.expectation, self._closest
-        if one.apart is None:
+        expectation, closest = self.expectation, self._closest
+        if expectation.apart is None:
             return ""
         if closest is None:
-            return "no two calls" + (f" with the same {one.per}" if one.per else "")
-        whose = f" for {self._named(closest.seen)}" if one.per else ""
+            return "no two calls" + (f" with the same {expectation.per}" if expectation.per else "")
+        whose = f" for {self._named(closest.seen)}" if expectation.per else ""
         early = f"; too early: {_calls(self._too_close)}" if self._too_close > 1 else ""
         return f"{_seconds(closest.gap)}{whose} between requests {closest.first.n} and {closest.second.n}{early}"
 

@@ -170,11 +170,11 @@ METHOD = "POST"
 def with_callback(scenario: Scenario, url: str) -> Scenario:
     """Return the scenario and its document with the callbacks of all resellers sent to `url` by POST."""
     callback = CallbackConfig(url, METHOD)
-    resellers = tuple(msgspec.structs.replace(one, callback=callback) for one in scenario.resellers)
+    resellers = tuple(msgspec.structs.replace(reseller, callback=callback) for reseller in scenario.resellers)
     return replace(scenario, resellers=resellers, written=partial(_written, scenario.written, url))
 
 
 def _written(written: Callable[[], Mapping[str, Any]], url: str) -> Mapping[str, Any]:
     document = written()
     callback = {"url": url, "method": METHOD}
-    return {**document, "resellers": [{**one, "callback": callback} for one in document.get("resellers", ())]}
+    return {**document, "resellers": [{**reseller, "callback": callback} for reseller in document.get("resellers", ())]}

@@ -19,14 +19,14 @@ def block(value: Any, indent: int = 0) -> Iterator[str]:
         for item in value:
             yield from _item(item, indent)
         return
-    for key, one in value.items():
+    for key, part in value.items():
         name = f"{margin}{scalar(key)}:"
-        short = _on_one_line(f"{name} ", one)
+        short = _on_one_line(f"{name} ", part)
         if short is not None:
             yield short
         else:
             yield name
-            yield from block(one, indent + 2)
+            yield from block(part, indent + 2)
 
 
 def comment(lines: Iterable[str], indent: int = 0) -> Iterator[str]:
@@ -63,7 +63,7 @@ def _is_shallow(value: Any, levels: int) -> bool:
 def flow(value: Any) -> str:
     """Return a value on a single line."""
     if isinstance(value, dict):
-        inner = ", ".join(f"{scalar(key)}: {flow(one)}" for key, one in value.items())
+        inner = ", ".join(f"{scalar(key)}: {flow(part)}" for key, part in value.items())
         return f"{{ {inner} }}" if inner else "{}"
     if isinstance(value, list):
         return f"[{', '.join(map(flow, value))}]"

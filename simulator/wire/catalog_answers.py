@@ -35,9 +35,9 @@ def catalog(
     }
 
 
-def tree_part(one: Category | Group) -> dict[str, Any]:
+def tree_part(category: Category | Group) -> dict[str, Any]:
     """Return one category or group."""
-    return _group(one) if isinstance(one, Group) else _category(one)
+    return _group(category) if isinstance(category, Group) else _category(category)
 
 
 def _group(group: Group) -> dict[str, Any]:
@@ -150,11 +150,11 @@ def adjustment(one: Adjustment | None) -> dict[str, Any] | None:
     return shown | ({"currency": one.currency or "MYR"} if one.type == "fixed" else {})
 
 
-def overlay_body(one: Overlay | None) -> dict[str, Any] | None:
+def overlay_body(overlay: Overlay | None) -> dict[str, Any] | None:
     """Return a reseller's own changes to a product, null without changes."""
-    if one is None:
+    if overlay is None:
         return None
-    return {"is_active": one.is_active, "price_adjustment": adjustment(one.price_adjustment)}
+    return {"is_active": overlay.is_active, "price_adjustment": adjustment(overlay.price_adjustment)}
 
 
 def _number(value: Decimal | None) -> int | Decimal | None:

@@ -19,19 +19,19 @@ PLAN_CODE_FAILURE = 44
 
 def denomination_is_paid(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the options that the client read before it paid."""
-    for one in traffic.orders:
+    for order in traffic.orders:
         seen_catalog = traffic.read.seen
-        if one.code:
-            chosen = seen_catalog.offers.before(one.n, (one.product, one.code))
+        if order.code:
+            chosen = seen_catalog.offers.before(order.n, (order.product, order.code))
             offers = [] if chosen is None else [chosen]
         else:
-            offers = list(seen_catalog.offers_before(one.n, one.product))
+            offers = list(seen_catalog.offers_before(order.n, order.product))
         known = [offer for offer in offers if offer.denomination is not None]
-        if not known or one.amount is None:
+        if not known or order.amount is None:
             continue
-        is_denomination = any(one.amount == offer.denomination for offer in known)
-        if not is_denomination and any(one.amount == offer.price for offer in known):
-            yield Finding((one.n,), f"request {one.n} pays {one.amount}, an option's price and no denomination")
+        is_denomination = any(order.amount == offer.denomination for offer in known)
+        if not is_denomination and any(order.amount == offer.price for offer in known):
+            yield Finding((order.n,), f"request {order.n} pays {order.amount}, an option's price and no denomination")
         else:
             yield None
 
@@ -39,34 +39,34 @@ def denomination_is_paid(traffic: Traffic) -> Iterator[Occasion]:
 def plan_code_sent(traffic: Traffic) -> Iterator[Occasion]:
     """Report a payment without a plan code that was refused with 44. Refusals are excused if the amount identifies the
     plan, or if they are about a code that was not sent."""
-    for one in traffic.payments:
-        if not one.code and one.status_code == PLAN_CODE_FAILURE and not _OF_A_CODE.match(one.remarks):
-            yield Finding((one.n,), f"request {one.n} names no plan of {shown(one.product)}")
-        elif one.code or next(traffic.read.seen.offers_before(one.n, one.product), None) is not None:
+    for payment in traffic.payments:
+        if not payment.code and payment.status_code == PLAN_CODE_FAILURE and not _OF_A_CODE.match(payment.remarks):
+            yield Finding((payment.n,), f"request {payment.n} names no plan of {shown(payment.product)}")
+        elif payment.code or next(traffic.read.seen.offers_before(payment.n, payment.product), None) is not None:
             yield None
 
 
 def plan_code_exact(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the codes that the client has read at any time."""
-    for one in traffic.orders:
-        codes = traffic.read.seen.codes.get((one.product, one.code.strip().casefold())) if one.code else None
+    for order in traffic.orders:
+        codes = traffic.read.seen.codes.get((order.product, order.code.strip().casefold())) if order.code else None
         if codes is None:
             continue
-        if one.code in codes:
+        if order.code in codes:
             yield None
         else:
-            yield Finding((one.n,), f"request {one.n} sends {shown(one.code)} for {shown(min(codes))}")
+            yield Finding((order.n,), f"request {order.n} sends {shown(order.code)} for {shown(min(codes))}")
 
 
 def coming_option_shape(traffic: Traffic) -> Iterator[Occasion]:
     """Report a payment of a plan that was last listed without its denomination."""
-    for one in traffic.orders:
-        offer = traffic.read.seen.offers.before(one.n, (one.product, one.code)) if one.code else None
+    for order in traffic.orders:
+        offer = traffic.read.seen.offers.before(order.n, (order.product, order.code)) if order.code else None
         if offer is None:
             continue
         if offer.denomination is None:
             yield Finding(
-                (one.n,), f"request {one.n} pays for {shown(one.code)}, which was read without a denomination"
+                (order.n,), f"request {order.n} pays for {shown(order.code)}, which was read without a denomination"
             )
         else:
             yield None

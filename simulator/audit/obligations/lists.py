@@ -122,9 +122,9 @@ def _part(call: Call, start: int, length: int) -> ListPart | None:
 
 def _judged(lists: Iterator[list[ListPart]], what: str) -> Iterator[Occasion]:
     for parts in lists:
-        read = [one for one in parts if one.answer is not None]
+        read = [part for part in parts if part.answer is not None]
         end = max((one.end for one in read), default=0)
-        vain = [one for one in parts if one.answer is None and one.start < end]
+        vain = [part for part in parts if part.answer is None and part.start < end]
         lost = next((one for one in vain if not _is_read(read, one.start)), None)
         if lost is not None:
             words = f"what request {lost.call.n} asked for, {what} from {lost.start + 1} on, was never read"

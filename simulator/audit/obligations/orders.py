@@ -34,7 +34,7 @@ def _difference(before: PaymentRequest, after: PaymentRequest) -> str:
 def new_refid_after_failure(traffic: Traffic) -> Iterator[Occasion]:
     """Report a refid that the client sends again after Failed. A re-query after a later callback is allowed (SPEC
     5.5)."""
-    callbacks = grouped(traffic.callbacks, lambda one: one.refid)
+    callbacks = grouped(traffic.callbacks, lambda callback: callback.refid)
     for (_, refid), asked in traffic.by_refid.items():
         failed = next((one for one in asked if one.outcome is PaymentOutcome.FAILED), None)
         if failed is None:
@@ -70,8 +70,8 @@ BAD_REQUEST = 400
 PASSING = frozenset({"Insufficient_Balance"})
 
 
-def _is_refusal(one: PaymentRequest) -> bool:
-    return one.http_status == BAD_REQUEST and one.remarks not in PASSING
+def _is_refusal(request: PaymentRequest) -> bool:
+    return request.http_status == BAD_REQUEST and request.remarks not in PASSING
 
 
 SAME_ORDER_WITHIN = timedelta(hours=1)
@@ -153,15 +153,15 @@ def cases_after_success(traffic: Traffic) -> Iterator[Occasion]:
 
 def final_status_learned(traffic: Traffic) -> Iterator[Occasion]:
     """Judge a payment when the service makes no more attempts to deliver its final callback."""
-    for one in traffic.deliveries:
-        outcome = callback_outcome(one.last)
-        if one.last.kind != "callback" or not outcome.is_final:
+    for delivery in traffic.deliveries:
+        outcome = callback_outcome(delivery.last)
+        if delivery.last.kind != "callback" or not outcome.is_final:
             continue
-        refid = one.last.refid
+        refid = delivery.last.refid
         if traffic.knows_outcome(refid) or any(
             asked.outcome.is_final for asked in traffic.by_refid_alone.get(refid, ())
         ):
             yield None
-        elif one.is_over(traffic.until):
+        elif delivery.is_over(traffic.until):
             words = f"{shown(refid)} is {outcome.value}, but no callback and no answer reported it to the client"
-            yield Finding(one.numbers, words)
+            yield Finding(delivery.numbers, words)

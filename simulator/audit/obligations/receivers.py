@@ -51,14 +51,14 @@ def forgeries_refused(traffic: Traffic) -> Iterator[Occasion]:
 
 def repetitions_accepted(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the probes that were sent."""
-    for one in _probes(traffic):
-        if not one.is_forged:
-            yield None if is_accepted(one) else Finding((one.n,), f"{one.probe} was answered {one.status}")
+    for probe in _probes(traffic):
+        if not probe.is_forged:
+            yield None if is_accepted(probe) else Finding((probe.n,), f"{probe.probe} was answered {probe.status}")
 
 
-def _named(one: Notification) -> str:
+def _named(notification: Notification) -> str:
     """Return a name of the notification for a sentence."""
-    return f"{one.kind} {one.n}{' (SPEC 6.3)' if one.kind == 'webhook' else ''}"
+    return f"{notification.kind} {notification.n}{' (SPEC 6.3)' if notification.kind == 'webhook' else ''}"
 
 
 def _probes(traffic: Traffic) -> Iterator[Notification]:

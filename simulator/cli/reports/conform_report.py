@@ -79,8 +79,8 @@ def line_of(result: Result) -> str:
 
 def names() -> str:
     """Return all checks, then all questions, each with the section of SPEC that it is about."""
-    knobs = {one.id: one for one in assumptions()}
-    checks = [f"  {one.section:<5} {one.id}: {one.title}" for one in all_checks()]
+    knobs = {assumption.id: assumption for assumption in assumptions()}
+    checks = [f"  {check.section:<5} {check.id}: {check.title}" for check in all_checks()]
     questions = [f"  {knobs[one.id].spec:<5} {one.id}: {knobs[one.id].question}" for one in all_questions()]
     return "\n".join(["checks", *checks, "", "questions", *questions])
 

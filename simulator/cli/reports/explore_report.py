@@ -40,7 +40,7 @@ def show_baseline(baseline: RunOutcome, workers: int) -> None:
     counts = (
         _many(sum(seen.exchanges.values()), "request"),
         _many(len(seen.payments), "payment"),
-        _many(sum(len(one.callbacks) for one in seen.payments), "callback"),
+        _many(sum(len(payment.callbacks) for payment in seen.payments), "callback"),
     )
     took = f"baseline: exit 0 in {baseline.duration_s:.1f} s"
     echo(f"{took}; {', '.join(counts)}; {_many(workers, 'worker')}")
@@ -119,7 +119,7 @@ def suites(report: ExplorationReport) -> list[Suite]:
     survivors = ReportCase(f"{_many(survived, 'storm')} survived", ok=True, duration_s=report.storms_survived_s)
     storms = [survivors] if report.storms else []
     storms += [ReportCase("storms", ok=True, skipped=report.no_storms)] if report.no_storms else []
-    storms += [_failed(one.text, one, one.failure.verdict.duration_s) for one in of_storms]
+    storms += [_failed(storm.text, storm, storm.failure.verdict.duration_s) for storm in of_storms]
     return [Suite("single faults", tuple(singles)), *([Suite("storms", tuple(storms))] if storms else [])]
 
 

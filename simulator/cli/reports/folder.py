@@ -85,7 +85,7 @@ class ReportFolder:
 
     def masks(self, live: LiveSandbox) -> dict[str, Mask]:
         """Return the masks that redact secrets in a sandbox's exchanges, by `owner`."""
-        owners = dict.fromkeys(one.owner for one in live.life_journal if one.owner)
+        owners = dict.fromkeys(exchange.owner for exchange in live.life_journal if exchange.owner)
         others = {owner: self._sandboxes.mask_of(live, owner) for owner in owners}
         return {"": self._sandboxes.mask_of(live), **others}
 
@@ -105,11 +105,11 @@ class ReportFolder:
         name = f"{self._added:03d}-{live.id}"
         state, journal, mask, sent = live.core.state, live.life_journal, masks[""], live.courier.sent
         coverage = coverage_shown(live.coverage())
-        attempts = [(one, tried) for one in state.callbacks for tried in sent.begun_attempts(one)]
+        attempts = [(callback, tried) for callback in state.callbacks for tried in sent.begun_attempts(callback)]
         parts: tuple[Iterable[bytes], ...] = (
             map(mask.answer, har(exported(self._url, live.id, one, masks[one.owner]) for one in journal)),
             _listed(mask, _stories(live, mask)),
-            _listed(mask, (attempt_row(*one) for one in attempts)),
+            _listed(mask, (attempt_row(*attempt) for attempt in attempts)),
             # An audit may quote a refused request with the credentials of another sandbox.
             [reduce(lambda body, one: one.answer(body), masks.values(), encode(audit))],
             [mask.answer(encode(coverage))],
@@ -123,10 +123,10 @@ class ReportFolder:
         except OSError as error:
             self.error = f"{error.filename or self._folder} cannot be written: {error.strerror}"
         latest = [story(state, sent, one, [], 0) for one in islice(reversed(state.transactions.values()), ROWS_MAX)]
-        requests = [request_row(one, mask) for one in islice(reversed(journal), ROWS_MAX)]
+        requests = [request_row(exchange, mask) for exchange in islice(reversed(journal), ROWS_MAX)]
         tables = {
             "Payments": (latest[::-1], len(state.transactions)),
-            "Callbacks": ([attempt_row(*one) for one in attempts[-ROWS_MAX:]], len(attempts)),
+            "Callbacks": ([attempt_row(*attempt) for attempt in attempts[-ROWS_MAX:]], len(attempts)),
             "Requests": (requests[::-1], journal.last_n),
         }
         note = f"the journal had evicted the first {journal.left_out} requests" if journal.left_out else ""
@@ -145,20 +145,20 @@ class ReportFolder:
 
 def _listed(mask: Mask, rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
     yield b"["
-    for number, one in enumerate(rows):
-        yield (b",\n" if number else b"\n") + mask.answer(encode(one))
+    for number, row in enumerate(rows):
+        yield (b",\n" if number else b"\n") + mask.answer(encode(row))
     yield b"\n]\n"
 
 
 def _stories(live: LiveSandbox, mask: Mask) -> Iterator[dict[str, Any]]:
     """Yield each payment with all that belongs to it, the latest of its requests included."""
     by_trxid: dict[str, list[Exchange]] = {}
-    for one in live.life_journal:
-        by_trxid.setdefault(one.trxid, []).append(one)
+    for exchange in live.life_journal:
+        by_trxid.setdefault(exchange.trxid, []).append(exchange)
     for payment in live.core.state.transactions.values():
         requests = by_trxid.get(payment.trxid, [])
         left_out = max(0, len(requests) - SHOWN_MAX)
-        rows = [request_row(one, mask) for one in requests[-SHOWN_MAX:]]
+        rows = [request_row(request, mask) for request in requests[-SHOWN_MAX:]]
         yield story(live.core.state, live.courier.sent, payment, rows, left_out)
 
 
@@ -168,8 +168,8 @@ def section(
     """Return the part of the page about a sandbox: links to files, expectations, findings, the latest rows of each of
     `COLUMNS`, coverage. The cases of `suite` have no secrets any more."""
     links = ", ".join(f'<a href="{html.text(path)}">{html.text(name)}</a>' for name, path in files.items())
-    expected = [one for one in suite.cases if one.code not in (AUDIT, WARNING)]
-    audited = [one for one in suite.cases if one.code in (AUDIT, WARNING)]
+    expected = [case for case in suite.cases if case.code not in (AUDIT, WARNING)]
+    audited = [case for case in suite.cases if case.code in (AUDIT, WARNING)]
     parts = [
         f"<h2>{html.text(mask.text(suite.name))}</h2><p>Files: {links}</p>",
         f"<p>{html.text(note)}</p>" if note else "",
@@ -189,11 +189,11 @@ def _verdicts(cases: Sequence[ReportCase], good: str, bad: str) -> str:
     """Return a table of cases; `good` and `bad` are the words for cases that are ok, and that are not."""
     rows = [
         (
-            html.mark(good, "good" * (good == "met")) if one.ok else html.mark(bad, "bad"),
-            html.text(f"{one.file}:{one.line}" if one.file else one.name),
-            html.lines((one.message, *one.details)),
+            html.mark(good, "good" * (good == "met")) if case.ok else html.mark(bad, "bad"),
+            html.text(f"{case.file}:{case.line}" if case.file else case.name),
+            html.lines((case.message, *case.details)),
         )
-        for one in cases
+        for case in cases
     ]
     return html.table(("verdict", "about", "result"), rows)
 
@@ -215,8 +215,8 @@ def coverage_page(running: Running) -> str:
 
 def coverage_text(coverage: Mapping[str, Any], sandboxes: int = 1, shown: Callable[[str], str] = whole_line) -> str:
     """Render coverage, as the control API returns it, in lines, each as `shown` makes it."""
-    endpoints = [one for one in coverage["endpoints"] if "*" not in (one["method"], one["path"])]
-    outcomes = groupby((one for one in coverage["outcomes"] if not one["met"]), key=lambda one: one["group"])
+    endpoints = [endpoint for endpoint in coverage["endpoints"] if "*" not in (endpoint["method"], endpoint["path"])]
+    outcomes = groupby((one for one in coverage["outcomes"] if not one["met"]), key=lambda outcome: outcome["group"])
     missed: dict[tuple[str, str], Iterable[str]] = {
         ("rules", "chosen"): _missed_rules(coverage["rules"]),
         ("magic", "met"): (f"…{one['digits']}: {one['outcome']}" for one in coverage["magic"] if not one["met"]),
@@ -226,8 +226,8 @@ def coverage_text(coverage: Mapping[str, Any], sandboxes: int = 1, shown: Callab
     lines = [f"coverage of {sandboxes} sandbox{'es' * (sandboxes != 1)}"]
     for (name, verb), parts in missed.items():
         met, total = coverage["summary"][name]["met"], coverage["summary"][name]["total"]
-        lines += [f"  {name}: {met} of {total} {verb}", *(f"    never {one}" for one in parts)] if total else []
-    answered = [_answers(one) for one in coverage["endpoints"] if one["calls"]]
+        lines += [f"  {name}: {met} of {total} {verb}", *(f"    never {part}" for part in parts)] if total else []
+    answered = [_answers(endpoint) for endpoint in coverage["endpoints"] if endpoint["calls"]]
     lines += ["  answers", *(f"    {line}" for line in answered)] if answered else []
     return "\n".join(map(shown, lines))
 

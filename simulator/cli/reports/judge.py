@@ -56,10 +56,10 @@ class RunVerdicts:
         endpoint exercise nothing, though some obligations are about every request."""
         self._audited.append(suite)
         self._sandboxes += has_reached_endpoint
-        for one in suite.cases:
-            verdict = "violated" if not one.ok else "warning" if one.message else "met"
-            found = _BEST_TO_WORST.index(NOT_EXERCISED if one.skipped else verdict)
-            self._worst[one.name] = max(found, self._worst.get(one.name, 0))
+        for case in suite.cases:
+            verdict = "violated" if not case.ok else "warning" if case.message else "met"
+            found = _BEST_TO_WORST.index(NOT_EXERCISED if case.skipped else verdict)
+            self._worst[case.name] = max(found, self._worst.get(case.name, 0))
 
     def suites(self, secrets: Iterable[Secrets]) -> list[Suite]:
         """Return everything that was judged, without these secrets."""
@@ -172,7 +172,7 @@ class Judge:
             audited = Suite(f"{label}, audit", tuple(audit_cases(audit["obligations"])))
             audited = without_secrets(audited, life.secrets)
             self._verdicts.add_audit(audited, has_reached_endpoint=life.counters.has_reached_endpoint)
-            cases += tuple(one for one in audited.cases if one.message)
+            cases += tuple(case for case in audited.cases if case.message)
         if self._folder is not None:
             self._folder.add(life, Suite(label, cases), found, audit, masks)
 
@@ -225,15 +225,15 @@ def _print(suites: Sequence[Suite]) -> None:
             notify(f"  {line}")
 
 
-def expectation_case(one: Verdict) -> ReportCase:
+def expectation_case(verdict: Verdict) -> ReportCase:
     """Return a verdict as a case."""
-    place = one.expectation.place
+    place = verdict.expectation.place
     place = place if place and place.file != BODY else None  # not a file that can be opened
-    details = [f"nearest: {line}" for line in one.nearest] + [f"pending: {line}" for line in one.pending]
+    details = [f"nearest: {line}" for line in verdict.nearest] + [f"pending: {line}" for line in verdict.pending]
     return ReportCase(
-        name=one.expectation.name,
-        ok=one.ok,
-        message=one.message,
+        name=verdict.expectation.name,
+        ok=verdict.ok,
+        message=verdict.message,
         details=tuple(details),
         code="expectation",
         file=place.file if place else "",
@@ -245,11 +245,11 @@ def without_secrets(suite: Suite, secrets: tuple[Secrets, ...]) -> Suite:
     """Return a suite with redacted texts."""
     cases = [
         replace(
-            one,
-            name=redact(one.name, secrets),
-            message=redact(one.message, secrets),
-            details=tuple(redact(line, secrets) for line in one.details),
+            case,
+            name=redact(case.name, secrets),
+            message=redact(case.message, secrets),
+            details=tuple(redact(line, secrets) for line in case.details),
         )
-        for one in suite.cases
+        for case in suite.cases
     ]
     return Suite(redact(suite.name, secrets), tuple(cases))

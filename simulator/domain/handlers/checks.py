@@ -166,7 +166,7 @@ def _not_sold(draft: Draft, field_id: str, amount: Decimal, sold: Collection[Dec
     product, whom = draft.product.code, offered_whom(draft, field_id)
     if not sold:
         return detail(DetailKind.NOTHING_SOLD, product=product, whom=whom)
-    shown = sorted(nsmallest(2 * NAMES_MAX, sold, key=lambda one: abs(one - amount)))
+    shown = sorted(nsmallest(2 * NAMES_MAX, sold, key=lambda price: abs(price - amount)))
     left_out = len(sold) - len(shown) or None
     return detail(DetailKind.NOT_SOLD, product=product, amount=amount, sold=tuple(shown), left_out=left_out, whom=whom)
 

@@ -69,21 +69,21 @@ def _fixed_settings(state: State, old: Scenario, new: Scenario) -> Iterator[str]
     same = msgspec.structs.replace(new.clock, skew=old.clock.skew, signature=old.clock.signature)
     if old.clock != same:
         yield "clock: a running clock is changed by PUT clock of the control API"
-    for one in msgspec.structs.fields(Limits):
-        if one.name.startswith(FIXED_SIZES) and getattr(old.limits, one.name) != getattr(new.limits, one.name):
-            yield f"limits.{one.name}: the memory of a running sandbox keeps its size"
+    for field in msgspec.structs.fields(Limits):
+        if field.name.startswith(FIXED_SIZES) and getattr(old.limits, field.name) != getattr(new.limits, field.name):
+            yield f"limits.{field.name}: the memory of a running sandbox keeps its size"
 
 
 def _schedule(state: State, old: Scenario, new: Scenario, now: datetime) -> Iterator[str]:
     if old.schedule == new.schedule:
         return
     waiting = state.agenda.cancel_all(Scheduled)
-    for one in new.schedule:
-        at = due_at(one.at, state.started)
-        if at > now or one in waiting:
-            state.agenda.add(at, one)
-        elif one not in old.schedule:
-            yield f"schedule: what comes {written(one.at)} is past, and does not happen"
+    for item in new.schedule:
+        at = due_at(item.at, state.started)
+        if at > now or item in waiting:
+            state.agenda.add(at, item)
+        elif item not in old.schedule:
+            yield f"schedule: what comes {written(item.at)} is past, and does not happen"
 
 
 def _resellers(state: State, old: Scenario, new: Scenario, now: datetime) -> Iterator[str]:

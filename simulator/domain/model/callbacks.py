@@ -118,7 +118,7 @@ class CallbackLog(deque[Callback]):
         """Replace all callbacks; `left_out` counts earlier evictions."""
         self.clear()
         self.extend(callbacks)
-        self.size, self.left_out = sum(one.size for one in self), left_out
+        self.size, self.left_out = sum(callback.size for callback in self), left_out
 
     def end_attempt(self, callback: Callback, attempt: Attempt, result: AttemptResult) -> None:
         """Store the result of an attempt, without the receiver's headers. May evict callbacks, like `add`."""
@@ -130,7 +130,7 @@ class CallbackLog(deque[Callback]):
 
     def of(self, trxid: str) -> list[Callback]:
         """Return the callbacks of a transaction that are still in the log, in order."""
-        return [one for one in self if one.transaction.trxid == trxid]
+        return [callback for callback in self if callback.transaction.trxid == trxid]
 
     def _grow(self, size: int) -> None:
         self.size += size

@@ -264,9 +264,9 @@ class Catalog:
 
     def part(self, kind: TreeKind, id_: str) -> Category | Group:
         """Return the category or group with this id. Raise `Unknown`."""
-        for one in self.parts(kind):
-            if one.id == id_:
-                return one
+        for part in self.parts(kind):
+            if part.id == id_:
+                return part
         raise Unknown(f"unknown_{kind}", f"this sandbox has no {kind} {id_!r}")
 
 

@@ -73,7 +73,7 @@ class Send(msgspec.Struct, frozen=True):
 
 def counted(attempts: Iterable[Attempt]) -> int:
     """Return how many attempts count for the limit of retries."""
-    return sum(one.result is None or one.result.kind is not AttemptEnd.INTERRUPTED for one in attempts)
+    return sum(attempt.result is None or attempt.result.kind is not AttemptEnd.INTERRUPTED for attempt in attempts)
 
 
 def is_accepted(result: AttemptResult) -> bool:

@@ -74,7 +74,7 @@ class FaultThen(msgspec.Struct, frozen=True):
     def prevents_execution(self) -> bool:
         """Return whether the request is not executed at all."""
         return not self.after_commit and any(
-            isinstance(one, ScriptedAnswer) or one is AnswerDamage.NO_ANSWER for one in self.failures
+            isinstance(failure, ScriptedAnswer) or failure is AnswerDamage.NO_ANSWER for failure in self.failures
         )
 
 

@@ -186,7 +186,7 @@ class History:
         if wanted.account:
             places, _ = self._by_day.between(*days)
             of_days = self.transactions[places.start : places.stop]
-            found = [one for one in of_days if one.account == wanted.account and wanted.wants(_kind_of(one))]
+            found = [day for day in of_days if day.account == wanted.account and wanted.wants(_kind_of(day))]
             return (found[::-1] if newest_first else found)[offset : offset + limit], figures_of(found)
         page, totals = self._by_day.find(*days, wanted.wants, offset, limit, newest_first=newest_first)
         return page, _summed((status, total) for (_, status), total in totals.items())

@@ -53,7 +53,7 @@ def dependencies(product: Product, field_id: str) -> dict[str, str]:
     source = data_source(product, field_id)
     if source is None or source.type != "dynamic":
         return {}
-    read = {name: one["from_field"] for name, one in source.params.items() if "from_field" in one}
+    read = {name: param["from_field"] for name, param in source.params.items() if "from_field" in param}
     return {name: field for name, field in read.items() if name == "account_number" or field in source.depends_on}
 
 

@@ -42,7 +42,7 @@ class RequestRates:
 
     def kept(self) -> tuple[list[tuple[str, datetime, int]], list[tuple[str, datetime]]]:
         """Return the state for a snapshot: end and requests of each address's interval, and the end of each block."""
-        windows = [(address, one.ends, one.requests) for address, one in self._windows.items()]
+        windows = [(address, window.ends, window.requests) for address, window in self._windows.items()]
         return windows, list(self._blocked.items())
 
     def restore(self, windows: Iterable[tuple[str, datetime, int]], blocked: Iterable[tuple[str, datetime]]) -> None:

@@ -204,14 +204,14 @@ class DeliveryLog:
 
     def after(self, serial: int) -> list[Delivery]:
         """Return the jobs created after the job with this number that are still in the log, oldest first."""
-        return list(takewhile(lambda one: one.serial > serial, reversed(self._by_id.values())))[::-1]
+        return list(takewhile(lambda delivery: delivery.serial > serial, reversed(self._by_id.values())))[::-1]
 
     def restore(self, deliveries: Iterable[Delivery], last: tuple[int, int], left_out: int) -> None:
         """Replace all jobs, in order of creation; `left_out` counts earlier evictions."""
-        self._by_id = {one.id: one for one in deliveries}
-        ended = sorted((one for one in self._by_id.values() if one.n), key=lambda one: one.n)
-        self._by_n = {one.n: one for one in ended}
-        self.size = sum(one.size for one in ended)
+        self._by_id = {delivery.id: delivery for delivery in deliveries}
+        ended = sorted((delivery for delivery in self._by_id.values() if delivery.n), key=lambda delivery: delivery.n)
+        self._by_n = {delivery.n: delivery for delivery in ended}
+        self.size = sum(delivery.size for delivery in ended)
         (self._last_serial, self._last_n), self.left_out = last, left_out
 
     def end(self, delivery: Delivery, state: DeliveryState, error: str, now: datetime) -> None:

@@ -33,8 +33,8 @@ def violations(state: State) -> Iterator[list[str]]:
 def _records(state: State) -> Iterator[Iterable[str]]:
     """Yield the violations of each record that exists now; a transaction's are computed lazily."""
     resellers = list(state.resellers.values())
-    wallets = [_wallet(one, len(one.wallet.entries), one.wallet.balance) for one in resellers]
-    transactions = [islice(one.history.transactions, len(one.history)) for one in resellers]
+    wallets = [_wallet(reseller, len(reseller.wallet.entries), reseller.wallet.balance) for reseller in resellers]
+    transactions = [islice(reseller.history.transactions, len(reseller.history)) for reseller in resellers]
     return chain([list(_indexes(state))], *wallets, (_transaction(state, one) for one in chain(*transactions)))
 
 

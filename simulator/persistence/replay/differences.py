@@ -142,7 +142,7 @@ def state_digest(live: LiveSandbox) -> str:
         "callbacks": state.callbacks_made,
         "in_flight": sorted(state.in_flight),
         "agenda": [len(state.agenda), str(state.agenda.next_due)],
-        "latest_payments": [[*_payment(one), list(map(RESULT_ROW, one.results))] for one in payments],
+        "latest_payments": [[*_payment(payment), list(map(RESULT_ROW, payment.results))] for payment in payments],
         "latest_entries": {reseller.code: reseller.wallet.entries[-entries:] for reseller in state.resellers.values()},
         "latest_callbacks": [[job.id, job.state, _attempts(job.attempts)] for job in callbacks],
         "latest_deliveries": [[job.id, job.state, job.error, _attempts(job.attempts)] for job in deliveries],

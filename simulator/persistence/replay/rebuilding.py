@@ -179,7 +179,7 @@ def moment_in(entries: Sequence[Entry], until: int | Times, first: datetime, las
         if until.latest < first or last < until.said:
             life = f"it is from {shown_time(first)} to {shown_time(last)}"
             raise Unacceptable("unknown_moment", f"the tape has no such time: {life}", "to")
-        times = ((n, now_of(one)) for n, one in enumerate(entries) if not isinstance(one, RequestShown))
+        times = ((n, now_of(entry)) for n, entry in enumerate(entries) if not isinstance(entry, RequestShown))
         n = next((n for n, now in times if now > until.latest), len(entries))
         return Moment(n, max(until.said, time_behind(entries[:n], first)), shown_time(until.said))
     if until > len(entries):

@@ -140,8 +140,8 @@ def _played(masked: ReadTape, replayer: RequestReplay) -> Iterator[bytes | None]
 def _outcomes(entries: Iterable[Entry]) -> Iterator[tuple[Any, ...]]:
     """Yield how each request on a tape was answered, by which rules, and each attempt."""
     for entry in entries:
-        one = getattr(entry, "exchange", entry)
-        if isinstance(one, Exchange) and one.n:
-            yield one.n, one.status, one.error, one.rule, one.selected_rule, one.fault
-        elif isinstance(one, AttemptSent):
-            yield one.job, one.attempt
+        exchange = getattr(entry, "exchange", entry)
+        if isinstance(exchange, Exchange) and exchange.n:
+            yield exchange.n, exchange.status, exchange.error, exchange.rule, exchange.selected_rule, exchange.fault
+        elif isinstance(exchange, AttemptSent):
+            yield exchange.job, exchange.attempt

@@ -84,7 +84,7 @@ def _parts(live: LiveSandbox) -> Iterator[tuple[str, bytes]]:
     yield from log_parts("sent", list(live.courier.sent))
     yield from log_parts("traces", list(live.courier.traces))
     for box in _inboxes(live):
-        messages = [msgspec.structs.replace(one, serial=0) for one in box.received]
+        messages = [msgspec.structs.replace(message, serial=0) for message in box.received]
         yield from log_parts(f"messages/{box.name}", messages)
     yield STATE, ENCODER.encode(_rest(live, payments, jobs))
 
@@ -94,7 +94,7 @@ def _rest(live: LiveSandbox, payments: PaymentWriter, jobs: JobWriter) -> Rest:
     holders, former = state.secrets.kept()
     first, latest = live.beginning.spec.scenario, live.spec.scenario
     is_first = latest is first or (latest.name == first.name and latest.document == first.document)
-    places = {one: place for place, one in enumerate(inboxes)}
+    places = {inbox: place for place, inbox in enumerate(inboxes)}
     return Rest(
         scenario=None if is_first else (latest.name, JSON_ENCODER.encode(latest.document)),
         now=state.now,
@@ -126,8 +126,8 @@ def _rest(live: LiveSandbox, payments: PaymentWriter, jobs: JobWriter) -> Rest:
         notifications=list(state.notifications),
         notifications_left_out=state.notifications.left_out,
         inboxes=[
-            InboxRow(one.name, one.last_n, one.evicted, one.left_out_before, one.replied, one.program)
-            for one in inboxes
+            InboxRow(inbox.name, inbox.last_n, inbox.evicted, inbox.left_out_before, inbox.replied, inbox.program)
+            for inbox in inboxes
         ],
         inboxes_gone=live.inboxes.gone,
         message_order=[places[one] for one in live.inboxes.budget.by_age],
@@ -137,7 +137,7 @@ def _rest(live: LiveSandbox, payments: PaymentWriter, jobs: JobWriter) -> Rest:
             first=counters.first,
             notes=counters.notes,
             taken=counters.values_taken,
-            values={place: one.kept() for place, one in counters.values.items()},
+            values={place: value.kept() for place, value in counters.values.items()},
         ),
         journal=(live.journal.last_n, live.journal.left_out),
         events=live.events.count,
@@ -178,4 +178,4 @@ def _book(state: State, section: str, book: RuleBook[Any]) -> BookRow:
 
 def _inboxes(live: LiveSandbox) -> list[Inbox]:
     """Return the inboxes with programmed replies by name, then the others in order of their last use."""
-    return [*(one for one in live.inboxes if one.is_programmed), *live.inboxes.budget.by_use]
+    return [*(inbox for inbox in live.inboxes if inbox.is_programmed), *live.inboxes.budget.by_use]

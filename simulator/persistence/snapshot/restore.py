@@ -123,9 +123,9 @@ class _Restore:
         begun = state.catalog = state.scenario.catalog
         state.catalog_updated = row.updated
         products = dict(begun.products)
-        for one in row.products:
-            before = begun.products[one.code]
-            products[one.code] = replace(one, bill=before.bill, fields_by_account=before.fields_by_account)
+        for product in row.products:
+            before = begun.products[product.code]
+            products[product.code] = replace(product, bill=before.bill, fields_by_account=before.fields_by_account)
         if row.groups is not None or row.products:
             state.catalog = Catalog(begun.groups if row.groups is None else row.groups, MappingProxyType(products))
 
@@ -194,7 +194,7 @@ class _Restore:
     def _logs(self) -> None:
         live, parts, rest = self._live, self._parts, self._rest
         live.journal.restore(log_rows(parts, "requests", Exchange), *rest.journal)
-        emails = {one.n: one for one in self._state.notifications}
+        emails = {notification.n: notification for notification in self._state.notifications}
         events = [(self._event(row, emails), wall) for wall, row in log_rows(parts, "events", EventRow)]
         live.events.restore(events, rest.events)
         live.courier.traces.restore(log_rows(parts, "traces", Traced))

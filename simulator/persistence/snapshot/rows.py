@@ -167,43 +167,43 @@ class JobWriter:
         state = live.core.state
         self.elsewhere = _jobs_without_log(live)
         self.removed: dict[str, Webhook] = {}
-        self._keys = {id(one.webhook): OF_RESELLER + one.code for one in state.resellers.values()}
+        self._keys = {id(reseller.webhook): OF_RESELLER + reseller.code for reseller in state.resellers.values()}
         self._keys[id(state.catalog_webhook)] = OF_CATALOG
         deliveries = [*state.deliveries, *(one for one in self.elsewhere if isinstance(one, Delivery))]
-        for one in sorted(deliveries, key=attrgetter("serial")):
-            if id(one.webhook) not in self._keys:
-                self._keys[id(one.webhook)] = key = f"removed/{one.serial}"
-                self.removed[key] = one.webhook
+        for delivery in sorted(deliveries, key=attrgetter("serial")):
+            if id(delivery.webhook) not in self._keys:
+                self._keys[id(delivery.webhook)] = key = f"removed/{delivery.serial}"
+                self.removed[key] = delivery.webhook
 
-    def delivery(self, one: Delivery) -> Any:
+    def delivery(self, delivery: Delivery) -> Any:
         """Return the row of a delivery."""
-        event = one.event
+        event = delivery.event
         data = event.data
         row = data if isinstance(data, BalanceAdded) else CHANGES.row(data, typed(data.resource))
         return DELIVERIES.row(
-            one, (event.id, event.type, event.created, typed(row), event.replays), self._keys[id(one.webhook)]
+            delivery, (event.id, event.type, event.created, typed(row), event.replays), self._keys[id(delivery.webhook)]
         )
 
 
 def _jobs_without_log(live: LiveSandbox) -> list[Any]:
     """Return the jobs that are no longer in any log, in order of creation: they are due, or in flight."""
     state = live.core.state
-    due = (one.item for one in state.agenda.items.values())
+    due = (item.item for item in state.agenda.items.values())
     jobs = [
         *(one for one in due if isinstance(one, Callback | Delivery)),
         *(send.job for send in state.in_flight.values()),
     ]
     logs = state.callbacks, state.deliveries
-    found = {one.id: one for one in jobs if all(log.find(one.id) is None for log in logs)}
+    found = {job.id: job for job in jobs if all(log.find(job.id) is None for log in logs)}
     return sorted(found.values(), key=attrgetter("serial"))
 
 
-def callback_row(one: Callback) -> Any:
+def callback_row(callback: Callback) -> Any:
     """Return the row of a callback."""
-    payment, result = one.transaction, one.result
+    payment, result = callback.transaction, callback.result
     place = [each.status for each in payment.results].index(result.status)  # a payment has a status once
     is_same = payment.results[place].balance == result.balance
-    return CALLBACKS.row(one, payment.number, place if is_same else (place, result.balance))
+    return CALLBACKS.row(callback, payment.number, place if is_same else (place, result.balance))
 
 
 def due_rows(state: State) -> Iterator[DueRow]:
@@ -224,7 +224,7 @@ class JobReader(dict[str, Any]):
     def __init__(self, state: State, removed: Mapping[str, Webhook]) -> None:
         super().__init__()
         self._state = state
-        self._webhooks = {OF_RESELLER + one.code: one.webhook for one in state.resellers.values()}
+        self._webhooks = {OF_RESELLER + reseller.code: reseller.webhook for reseller in state.resellers.values()}
         self._webhooks |= {OF_CATALOG: state.catalog_webhook, **removed}
         self._events: dict[str, Event] = {}  # deliveries may share one
 

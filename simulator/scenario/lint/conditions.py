@@ -291,7 +291,7 @@ def _lint(conditions: Conditions, beside: Conditions) -> None:
 
 def _lint_spans(conditions: Conditions, beside: Conditions) -> None:
     """Report a `since` at or after `until`."""
-    own = [one for one in conditions if one.key[0] in SPAN_KEYS]
+    own = [condition for condition in conditions if condition.key[0] in SPAN_KEYS]
     spans = {one.key[0]: one.at for one in (*beside, *own)}
     until = next((one.at for one in own if one.key[0] == "until"), None)
     if until is not None and not until.duration():

@@ -71,7 +71,7 @@ def lint_request(item: ValueReader, when: When) -> None:
 
 def unknown_methods(named: Iterable[ValueReader], others: Collection[str] = ()) -> bool:
     """Report methods that neither the service nor `others` has; return whether there were any."""
-    methods = sorted({one.method for one in endpoints()})
+    methods = sorted({endpoint.method for endpoint in endpoints()})
     unknown = [value for value in named if value.text().upper() not in (*methods, *others)]
     for value in unknown:
         hint = suggestion(value.text().upper(), methods) or f"; its methods are {', '.join(methods)}"
@@ -81,7 +81,7 @@ def unknown_methods(named: Iterable[ValueReader], others: Collection[str] = ()) 
 
 def unknown_paths(named: Iterable[ValueReader]) -> bool:
     """Report paths that no endpoint has; return whether there were any."""
-    paths = list(dict.fromkeys(one.path for one in endpoints()))
+    paths = list(dict.fromkeys(endpoint.path for endpoint in endpoints()))
     unknown = [value for value in named if not is_path_of_service(value.text())]
     for value in unknown:
         text = value.text()
@@ -92,20 +92,20 @@ def unknown_paths(named: Iterable[ValueReader]) -> bool:
 def is_path_of_service(matcher: object) -> bool:
     """Return True unless certainly no path of the service matches."""
     path = values(matcher, PATH)
-    return any(may_have(one, path) for one in endpoints())
+    return any(may_have(endpoint, path) for endpoint in endpoints())
 
 
-def _lint_alternative(one: Alternative) -> None:
+def _lint_alternative(alternative: Alternative) -> None:
     """Report a method that the path does not take, or else the first parameter or field that no possible endpoint has.
     A condition beside `any` is reported at the item of `any`."""
-    possible = reached(one.whole)
+    possible = reached(alternative.whole)
     if not possible:
-        paths = [condition.admits for condition in one.whole if condition.key[0] == "path"]
+        paths = [condition.admits for condition in alternative.whole if condition.key[0] == "path"]
         taken = sorted({each.method for each in endpoints() if all(may_have(each, path) for path in paths)})
         text = f"the path takes {', '.join(taken)}" if taken else "the service has no such path"
-        one.at["method" if taken else "path"].problem("impossible", f"no request matches: {text}")
+        alternative.at["method" if taken else "path"].problem("impossible", f"no request matches: {text}")
         return
-    for condition in one.whole:
+    for condition in alternative.whole:
         key, name = condition.key
         is_query = key == "query"
         field = name if is_query else FIELDS.get(key, key)
@@ -113,7 +113,7 @@ def _lint_alternative(one: Alternative) -> None:
         if not (is_query or key in BODY_FACTS) or condition.admits.test(absent):
             continue
         if not any(field in _members(each, is_query) for each in possible):
-            place = condition.at if condition in one.own else one.at
+            place = condition.at if condition in alternative.own else alternative.at
             place.problem("impossible", _lacking(possible, field, is_query), at_key=is_query)
             return
 
@@ -128,7 +128,7 @@ def _lacking(possible: list[Endpoint], name: str, is_query: bool = False) -> str
     text = f"no request matches: {lacking or f'{possible[0]} has no'} {'parameter ' * is_query}{name!r}"
     if hint := suggestion(name, {known for one in possible for known in _members(one, is_query)}):
         return text + hint
-    having = sorted(str(one) for one in endpoints() if name in _members(one, is_query))
+    having = sorted(str(endpoint) for endpoint in endpoints() if name in _members(endpoint, is_query))
     return f"{text}; {', '.join(having)} {'have' if len(having) > 1 else 'has'} it" if having else text
 
 
@@ -156,21 +156,21 @@ def lint_products(section: str, when: When, scenario: Scenario) -> None:
         _lint_sold(section, alternative, scenario)
 
 
-def _lint_sold(section: str, one: Alternative, scenario: Scenario) -> None:
+def _lint_sold(section: str, alternative: Alternative, scenario: Scenario) -> None:
     catalog = scenario.catalog
-    asked = [each for each in one.whole if each.key == ("product", "")]
+    asked = [each for each in alternative.whole if each.key == ("product", "")]
     matched = [each for each in catalog.products.values() if all(name.admits.test(each.code) for name in asked)]
     if not catalog.products:
         return
     if asked and section in NEEDS and _lint_need(NEEDS[section], asked[0].at, matched, catalog):
         return
-    above = next((each.at for each in one.whole if each.key == ABOVE_OUTSTANDING), None)
+    above = next((each.at for each in alternative.whole if each.key == ABOVE_OUTSTANDING), None)
     if matched and above is not None and not any(map(BILLS.has, matched)):
         lacks = BILLS.lacks.format(", ".join([each.code for each in matched]))
         above.problem(BILLS.code, f"nothing is outstanding: {lacks}")
         return
     takes_prices = scenario.assume.get("price-amount") == "taken"
-    amount = next((each for each in one.own if each.key == ("amount", "")), None)
+    amount = next((each for each in alternative.own if each.key == ("amount", "")), None)
     if matched and amount is not None and section in OF_PAYMENTS and not takes_prices:
         _lint_amount(amount.at, amount.admits, matched)
 
@@ -193,7 +193,7 @@ def _lint_need(need: _Need, entry: ValueReader, matched: list[Product], catalog:
 
 def _lint_amount(entry: ValueReader, asked: Values, products: list[Product]) -> None:
     """Report amounts that none of the matched products is sold at."""
-    sold = [_sold(one) for one in products]
+    sold = [_sold(product) for product in products]
     named = listed_values(entry)
     unsold = [one for one in named if not any(each.has(number(one.text())) for each in sold)]
     for value in unsold:
@@ -204,7 +204,7 @@ def _lint_amount(entry: ValueReader, asked: Values, products: list[Product]) -> 
 
 def _offer(products: list[Product], sold: "list[_Sold]") -> str:
     if len(products) > 1:
-        return f"none of {', '.join([one.code for one in products])} is sold at it"
+        return f"none of {', '.join([product.code for product in products])} is sold at it"
     return f"{products[0].code} is sold at {sold[0]}"
 
 
@@ -229,7 +229,7 @@ class _Sold(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         parts = dict(self.admits.parts)
         if "in" in parts:
-            return ", ".join([f"{one:f}" for one in parts["in"]]) or "no amount"
+            return ", ".join([f"{part:f}" for part in parts["in"]]) or "no amount"
         step = {1: " in whole numbers", CENT: " in whole sen"}.get(self.unit or ZERO, "")
         return f"{parts['min']:f} to {parts['max']:f}{step}" if "max" in parts else f"{parts['min']:f} and more{step}"
 
@@ -254,7 +254,7 @@ def _widest(product: Product) -> tuple[Decimal, Decimal | None]:
     options = [one for found in (*product.options.values(), *product.options_for.values()) for one in found]
     ranges = [
         amount_range(product),
-        *(amount_range(product, one) for one in options if one.min_amount or one.max_amount),
+        *(amount_range(product, option) for option in options if option.min_amount or option.max_amount),
     ]
     lows, highs = [low for low, _ in ranges], [high for _, high in ranges]
     low = ZERO if None in lows else min(one for one in lows if one is not None)

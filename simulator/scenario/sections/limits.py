@@ -76,7 +76,7 @@ def limits(section: ValueReader) -> Limits:
 def refuse_too_many(root: ValueReader, rules: list[ValueReader], most: Limits) -> None:
     """Report the first rule, reseller or API key above its limit."""
     resellers = root["resellers"].items()
-    keys = [key for one in resellers for key in one["api_keys"].items()]
+    keys = [key for reseller in resellers for key in reseller["api_keys"].items()]
     counted = (
         ("rules", rules, most.rules),
         ("resellers", resellers, most.resellers),

@@ -129,7 +129,7 @@ def _product(wanted: ValueReader, start: Start) -> ChangeProduct:
 
 def _tree(wanted: ValueReader, kind: TreeKind, start: Start) -> ChangeTree:
     """Parse `{id, set: {...}}` of a category or group."""
-    id_, ids = wanted["id"].text(), [one.id for one in start.catalog.parts(kind)]
+    id_, ids = wanted["id"].text(), [part.id for part in start.catalog.parts(kind)]
     if wanted["id"].is_given and id_ not in ids:
         wanted["id"].unknown(kind.value, id_, "in the catalog", ids)
     return ChangeTree(kind, id_, tree_changes(wanted["set"], kind, start.catalog.products))

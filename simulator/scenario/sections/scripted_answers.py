@@ -173,7 +173,7 @@ def build_inbox(data: Mapping[str, object]) -> InboxProgram:
 def _program(item: ValueReader) -> InboxProgram:
     replies = item if item.is_list else item["replies"]
     return InboxProgram(
-        replies=tuple(_reply(one) for one in replies.items()),
+        replies=tuple(_reply(reply) for reply in replies.items()),
         repeat=item["repeat"].boolean(),
         during=tuple(timed for one in item["during"].items() if (timed := _timed(one)) is not None),
     )

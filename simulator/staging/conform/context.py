@@ -129,7 +129,7 @@ class Run:
     def products(self) -> dict[str, Any]:
         """Return the active products by code. Raises `Departs` for an invalid catalog."""
         products = self.good("/v2/catalog").at("products")
-        if not isinstance(products, dict) or not all(isinstance(one, dict) for one in products.values()):
+        if not isinstance(products, dict) or not all(isinstance(product, dict) for product in products.values()):
             raise Departs("products", "an object of products by code", products)
         return products
 

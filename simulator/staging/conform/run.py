@@ -35,7 +35,7 @@ def all_checks() -> list[Check]:
 def all_questions() -> list[Question]:
     """Return the questions; questions about payments come last."""
     modules = (questions.__name__, account_questions.__name__)
-    return [one for name in modules for one in QUESTIONS.values() if one.function.__module__ == name]
+    return [question for name in modules for question in QUESTIONS.values() if question.function.__module__ == name]
 
 
 def known_names() -> set[str]:

@@ -226,12 +226,12 @@ def read_account(
 def _with_codes(answers: Answers, products: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the products of a catalog that have their own code; others are noted as missing."""
     found: dict[str, dict[str, Any]] = {}
-    for key, one in products.items():
-        code = as_text(as_dict(one).get("code"))
+    for key, product in products.items():
+        code = as_text(as_dict(product).get("code"))
         if not code or code in found:
             answers.missing.append(f"the product {one_line(repr(key))} of the catalog has no code of its own")
         else:
-            found[code] = one
+            found[code] = product
     return list(found.values())
 
 

@@ -227,23 +227,23 @@ class FittedCatalog:
     @property
     def built(self) -> Mapping[str, Product]:
         """Return the products that were built, by code."""
-        return {one.built.code: one.built for one in self.products if one.built is not None}
+        return {product.built.code: product.built for product in self.products if product.built is not None}
 
     @property
     def network(self) -> dict[str, str]:
         """Return the products that are interrupted."""
         interruption = str(NetworkStatus.INTERRUPTION)
         return {
-            one.code: interruption
-            for one in self.products
-            if one.built is not None and one.answers.network_status == interruption
+            product.code: interruption
+            for product in self.products
+            if product.built is not None and product.answers.network_status == interruption
         }
 
     @property
     def document(self) -> dict[str, Any]:
         """Return the section as values."""
         groups = {"groups": self.written} if self.tree is not None else {}
-        return groups | {"products": [one.item for one in self.products if one.built is not None]}
+        return groups | {"products": [product.item for product in self.products if product.built is not None]}
 
 
 def fit_catalog(products: Sequence[ProductAnswers], groups: list[Any]) -> FittedCatalog:
@@ -264,31 +264,31 @@ def catalog_lines(fitted: FittedCatalog, hint: str) -> Iterator[str]:
     else:
         yield from comment(["The tree of the account cannot be written in a scenario."], 2)
     yield "  products:" if fitted.built else "  products: []"
-    for one in fitted.products:
-        if one.built is None:
-            yield from comment([f"The account's product {one.code!r} cannot be written in a scenario."], 4)
+    for product in fitted.products:
+        if product.built is None:
+            yield from comment([f"The account's product {product.code!r} cannot be written in a scenario."], 4)
             continue
-        yield from comment(_comments(one, one.built, whole, hint), 4)
-        yield from block([one.item], 4)
+        yield from comment(_comments(product, product.built, whole, hint), 4)
+        yield from block([product.item], 4)
 
 
-def _comments(one: FittedProduct, built: Product, whole: Catalog | None, hint: str) -> Iterator[str]:
-    if not one.is_ours:
-        yield from product_differences(one.answers, built)
+def _comments(product: FittedProduct, built: Product, whole: Catalog | None, hint: str) -> Iterator[str]:
+    if not product.is_ours:
+        yield from product_differences(product.answers, built)
     if whole is not None:
-        yield from list_differences(one.answers, built, whole)
-    status = one.answers.network_status
+        yield from list_differences(product.answers, built, whole)
+    status = product.answers.network_status
     if status not in ("", *NetworkStatus):
         yield one_line(f"networkstatus: the account has {scalar(status)}, this file Healthy")
-    for name in one.answers.unasked:
-        yield f"options of {one_line(name)} depend on an account number: {hint.replace('{product}', one.code)}"
-    yield from one.notes
+    for name in product.answers.unasked:
+        yield f"options of {one_line(name)} depend on an account number: {hint.replace('{product}', product.code)}"
+    yield from product.notes
 
 
 def _group(group: dict[str, Any]) -> dict[str, Any]:
     shown = {name: group.get(name) for name in ("id", "name", "icon_url") if group.get(name)}
     categories = [
-        {name: one.get(name) for name in ("id", "name", "product_codes") if one.get(name)}
-        for one in dicts(group.get("categories"))
+        {name: category.get(name) for name in ("id", "name", "product_codes") if category.get(name)}
+        for category in dicts(group.get("categories"))
     ]
     return shown | ({"categories": categories} if categories else {})

@@ -43,7 +43,7 @@ def _fit(catalog: dict[str, Any], within: str) -> Catalog | None:
         try:
             return build(load_object(document, bounds=OWN_FILE), "import").catalog
         except ScenarioError as error:
-            problems = [one for one in error.problems if one.path.startswith(within)]
+            problems = [problem for problem in error.problems if problem.path.startswith(within)]
         remove_problems(document, problems)
         for product in catalog["products"]:
             _complete(product)
@@ -62,7 +62,7 @@ def _complete(product: dict[str, Any]) -> None:
 
 def remove_problems(document: dict[str, Any], problems: Sequence[Problem]) -> None:
     """Remove the value of each problem. Later list items go first, so that the other indexes stay valid."""
-    found = [place for one in problems if (place := _place(document, one.path))]
+    found = [place for problem in problems if (place := _place(document, problem.path))]
     unique = {(id(holder), key): (holder, key) for holder, key in found}.values()
     for holder, key in sorted(unique, key=lambda place: place[1] if isinstance(place[1], int) else 0, reverse=True):
         del holder[key]
@@ -146,7 +146,7 @@ def fit(document: dict[str, Any]) -> int:
         if not problems:
             return removed
         whole = {found.groups() for one in problems if (found := _RULE.match(one.path)) and not _is_detail(one)}
-        rest = [one for one in problems if not _RULE.match(one.path) or _is_detail(one)]
+        rest = [problem for problem in problems if not _RULE.match(problem.path) or _is_detail(problem)]
         remove_problems(document, rest)
         for section, place in sorted(whole, key=lambda one: int(one[1]), reverse=True):
             del document[section][int(place)]
@@ -157,8 +157,8 @@ def fit(document: dict[str, Any]) -> int:
     return removed + sum(len(document.pop(section, ())) for section in SECTIONS)
 
 
-def _is_detail(one: Problem) -> bool:
-    return _DETAIL.search(one.path) is not None
+def _is_detail(problem: Problem) -> bool:
+    return _DETAIL.search(problem.path) is not None
 
 
 def _problems(document: dict[str, Any]) -> list[Problem]:

@@ -104,8 +104,8 @@ def _of_parameters(sent: Mapping[str, str]) -> Iterator[ContractDeparture]:
     message = sent.get("message", "").encode("utf-8", "surrogatepass")
     result = as_dict(decoded(message))
     if "message" in sent:
-        for one in (*body_departures(schema("callback-message"), message), *_of_amount(result, "")):
-            yield one._replace(field=f"message: {one.field}")
+        for departure in (*body_departures(schema("callback-message"), message), *_of_amount(result, "")):
+            yield departure._replace(field=f"message: {departure.field}")
 
 
 def _of_amount(result: Any, where: str) -> Iterator[ContractDeparture]:

@@ -151,32 +151,32 @@ class Payments:
 
     def note_call(self, call: Call, result: Mapping[str, Any]) -> None:
         """Record a call about a payment; `result` is the payment result in its answer, if any."""
-        one = self.find(call.trxid) if call.trxid else None
-        if one is None and call.refid and (call.path == TOPUP_PATH or call.refid in self._by_refid):
-            one = self._payment(call.refid, call.at)
-        if one is not None:
-            one.calls_left_out += len(one.calls) == SHOWN_MAX
-            one.calls.append(call.n)
-            self._name(one, call.trxid)
+        payment = self.find(call.trxid) if call.trxid else None
+        if payment is None and call.refid and (call.path == TOPUP_PATH or call.refid in self._by_refid):
+            payment = self._payment(call.refid, call.at)
+        if payment is not None:
+            payment.calls_left_out += len(payment.calls) == SHOWN_MAX
+            payment.calls.append(call.n)
+            self._name(payment, call.trxid)
             if result:
-                self._observe(one, call.at, result, "answer", call.n)
+                self._observe(payment, call.at, result, "answer", call.n)
 
     def note_history(self, call: Call, found: Iterable[Mapping[str, Any]]) -> None:
         """Update trxids and statuses of known payments from the records of a transaction history."""
         for record in found:
-            one = self._by_refid.get(short(record.get("refid")))
-            if one is not None:
-                self._name(one, short(record.get("trxid")))
+            payment = self._by_refid.get(short(record.get("refid")))
+            if payment is not None:
+                self._name(payment, short(record.get("trxid")))
                 said = {"status": record.get("status_name"), "statusCode": record.get("status_code")}
-                self._observe(one, call.at, said, "history", call.n)
+                self._observe(payment, call.at, said, "history", call.n)
 
     def note_callback(self, refid: str, at: datetime, result: Mapping[str, Any], n: int) -> None:
         """Record a callback about a payment, with its reported status."""
-        one = self._payment(refid, at)
-        one.callbacks_left_out += len(one.callbacks) == SHOWN_MAX
-        one.callbacks.append(n)
+        payment = self._payment(refid, at)
+        payment.callbacks_left_out += len(payment.callbacks) == SHOWN_MAX
+        payment.callbacks.append(n)
         if result:
-            self._observe(one, at, result, "callback", n)
+            self._observe(payment, at, result, "callback", n)
 
     def _payment(self, refid: str, at: datetime) -> Payment:
         found = self._by_refid.get(refid)
@@ -188,25 +188,25 @@ class Payments:
                 self.left_out += 1
         return found
 
-    def _name(self, one: Payment, trxid: str) -> None:
-        if trxid and trxid != one.trxid:
-            self._refids.pop(one.trxid, None)
-            self._refids[trxid] = one.refid
-            one.trxid = trxid
+    def _name(self, payment: Payment, trxid: str) -> None:
+        if trxid and trxid != payment.trxid:
+            self._refids.pop(payment.trxid, None)
+            self._refids[trxid] = payment.refid
+            payment.trxid = trxid
 
-    def _observe(self, one: Payment, at: datetime, result: Mapping[str, Any], source: str, n: int) -> None:
+    def _observe(self, payment: Payment, at: datetime, result: Mapping[str, Any], source: str, n: int) -> None:
         status, code = short(result.get("status")), code_of(result.get("statusCode"))
         for name in ("product", "account"):
             if text := short(result.get(name)):
-                setattr(one, name, text)
-        one.amount = _number(result.get("amount"), one.amount)
-        one.cost = _number(result.get("cost"), one.cost)
-        last = one.statuses[-1] if one.statuses else None
+                setattr(payment, name, text)
+        payment.amount = _number(result.get("amount"), payment.amount)
+        payment.cost = _number(result.get("cost"), payment.cost)
+        last = payment.statuses[-1] if payment.statuses else None
         # The history spells statuses differently, so only the code shows a change.
         is_same = last is not None and last.status_code == code and (source == "history" or last.status == status)
         if status and not is_same:
-            one.statuses.append(SeenStatus(at, status, code, source, n))
-            one.updated = at
+            payment.statuses.append(SeenStatus(at, status, code, source, n))
+            payment.updated = at
 
 
 def _number(value: Any, otherwise: int | Decimal | None) -> int | Decimal | None:

@@ -193,23 +193,23 @@ class ProxyControl:
         """Return observed payments, newest first."""
         query, payments, mask = query_of(request, "observed-payments-query"), self._watcher.payments, self._mask
         found = filter(matcher(_OF_PAYMENT, query), payments.newest_first())
-        answer = await page("transactions", query, found, lambda one: log_rows.payment(one, mask))
+        answer = await page("transactions", query, found, lambda payment: log_rows.payment(payment, mask))
         return await self._reply(answer | {"left_out": payments.left_out})
 
     async def _transaction(self, request: Request) -> Response:
         """Return the story of a payment, by trxid or refid: its requests, answers and callbacks, in order."""
         refuse_other_parameters(request)
-        one = self._watcher.payments.find(request.path_params["trxid"])
-        if one is None:
+        payment = self._watcher.payments.find(request.path_params["trxid"])
+        if payment is None:
             raise Unknown("unknown_transaction", "the proxy saw no such payment; ?refid= finds by refid")
         mask, log = self._mask, self._watcher.log
-        calls = [seen for seen in map(log.calls.find, one.calls) if seen is not None]
-        callbacks = [seen for seen in map(log.notifications.find, one.callbacks) if seen is not None]
-        left_out = one.calls_left_out + len(one.calls) - len(calls)
-        callbacks_left_out = one.callbacks_left_out + len(one.callbacks) - len(callbacks)
+        calls = [seen for seen in map(log.calls.find, payment.calls) if seen is not None]
+        callbacks = [seen for seen in map(log.notifications.find, payment.callbacks) if seen is not None]
+        left_out = payment.calls_left_out + len(payment.calls) - len(calls)
+        callbacks_left_out = payment.callbacks_left_out + len(payment.callbacks) - len(callbacks)
         departed = [found for seen in calls for found in seen.departures]
-        story = log_rows.payment(one, mask) | {
-            "statuses": [log_rows.status(each, mask) for each in one.statuses],
+        story = log_rows.payment(payment, mask) | {
+            "statuses": [log_rows.status(each, mask) for each in payment.statuses],
             "requests": await lines(calls, lambda seen: log_rows.request(seen, mask)),
             "requests_left_out": left_out,
             "callbacks": await lines(callbacks, lambda seen: log_rows.notification(seen, mask)),

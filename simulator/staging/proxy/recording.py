@@ -24,7 +24,7 @@ class Records(Protocol):
     """Makes a scenario of traffic, in a single thread outside the event loop."""
 
     def note_call(self, call: Call) -> None: ...
-    def note_notification(self, one: Notification) -> None: ...
+    def note_notification(self, notification: Notification) -> None: ...
     def scenario_text(self) -> str: ...
 
 
@@ -48,13 +48,13 @@ class Recording:
         self._waiting_bytes = 0
         self._task: asyncio.Task[None] | None = None
 
-    def note(self, one: Call | Notification) -> None:
+    def note(self, message: Call | Notification) -> None:
         """Queue a message; it is left out if the queue is full."""
-        size = seen_size(one)
+        size = seen_size(message)
         if self._waiting_bytes + size > IN_FLIGHT_BYTES_MAX:
             self.left_out += 1
             return
-        self._waiting.append(one)
+        self._waiting.append(message)
         self._waiting_bytes += size
 
     def start(self) -> None:

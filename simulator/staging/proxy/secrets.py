@@ -63,15 +63,15 @@ class SeenSecrets:
         return secret
 
 
-def without_secrets(one: Call | Notification, secrets: Iterable[Secrets]) -> Call | Notification:
+def without_secrets(message: Call | Notification, secrets: Iterable[Secrets]) -> Call | Notification:
     """Return the message with secrets hidden in its query, body and answer, the only parts that a recording reads."""
     known, hidden = tuple(secrets), quote(MASKED, safe="()")
-    body, answer = (redact_strings(text, lambda value: redact(value, known)) for text in (one.body, one.answer))
-    if isinstance(one, Call):
-        query = redact(one.query.decode("latin-1"), known, lambda _: hidden).encode("latin-1")
-        return msgspec.structs.replace(one, query=query, body=body, answer=answer)
-    url = redact(one.url, known, lambda _: hidden)
-    return msgspec.structs.replace(one, url=url, body=body, answer=answer)
+    body, answer = (redact_strings(text, lambda value: redact(value, known)) for text in (message.body, message.answer))
+    if isinstance(message, Call):
+        query = redact(message.query.decode("latin-1"), known, lambda _: hidden).encode("latin-1")
+        return msgspec.structs.replace(message, query=query, body=body, answer=answer)
+    url = redact(message.url, known, lambda _: hidden)
+    return msgspec.structs.replace(message, url=url, body=body, answer=answer)
 
 
 RIGHT, WRONG, UNKNOWN = "right", "wrong", "unknown"
@@ -88,7 +88,7 @@ def judged(headers: Headers, body: bytes, secrets: Iterable[str]) -> str:
     if not given:
         return ""
     id_, stamp, _ = (fields.get(name, "") for name in STANDARD_HEADERS)
-    known = [(one, scheme) for one in secrets for scheme in (_SCHEMES if _SECRET.fullmatch(one) else (_TEXT,))]
+    known = [(secret, scheme) for secret in secrets for scheme in (_SCHEMES if _SECRET.fullmatch(secret) else (_TEXT,))]
     expected = {signature_of(scheme, one, id_, stamp, body).encode() for one, scheme in known}
     if not expected:
         return UNKNOWN
@@ -120,15 +120,15 @@ class Signatures:
         self._held = None if secret is None else OperatorKey(secret)
         self._nonces: OrderedDict[tuple[bytes, bytes], str] = OrderedDict()
 
-    def diagnosis(self, one: PassedExchange, answer: bytes) -> str:
+    def diagnosis(self, exchange: PassedExchange, answer: bytes) -> str:
         """Return why the service refused the request, or should have; empty without a finding. `answer` is unpacked."""
-        sent, status = joined(one.headers), one.answered
+        sent, status = joined(exchange.headers), exchange.answered
         code = members(answer).get("error") if status == 401 else None
         refused = code if isinstance(code, str) and code in MESSAGES else ""
         if not sent.get(names.API_KEY) and (names.AUTHORIZATION in sent or not refused):
             return ""
-        earlier = self._earlier(sent, one.at, refused)
-        denied, doubt = self._denied(one, sent)
+        earlier = self._earlier(sent, exchange.at, refused)
+        denied, doubt = self._denied(exchange, sent)
         if refused == "nonce_reused" and earlier:
             return f"this nonce was sent at {earlier} before; each request needs a nonce of its own"
         if denied is not None:

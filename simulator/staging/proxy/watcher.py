@@ -59,13 +59,13 @@ class _Bodies(NamedTuple):
     note: str = ""
 
 
-def _read(one: PassedExchange) -> _Bodies:
+def _read(exchange: PassedExchange) -> _Bodies:
     """Return the bodies of an exchange. One that is too complex is dropped, since decoding it later would block the
     event loop."""
-    found = unpacked(one.headers, one.body), unpacked(one.answer_headers, one.answer)
+    found = unpacked(exchange.headers, exchange.body), unpacked(exchange.answer_headers, exchange.answer)
     body, answer = (each if each is not None and is_kept(each) else b"" for each in found)
-    if not one.is_whole or None in found:
-        return _Bodies(body, answer, note=NOT_READABLE if one.is_whole else TOO_LONG)
+    if not exchange.is_whole or None in found:
+        return _Bodies(body, answer, note=NOT_READABLE if exchange.is_whole else TOO_LONG)
     body_is_judged, answer_is_judged = (each is not None and is_judged(each) for each in found)
     note = "" if body_is_judged and answer_is_judged else TOO_LARGE
     return _Bodies(body, answer, body_is_judged, answer_is_judged, note)
@@ -85,53 +85,53 @@ class Watcher:
         self.on_notification: Callable[[Notification], None] = lambda _: None
         self._signatures = signatures
 
-    def note_call(self, one: PassedExchange) -> None:
+    def note_call(self, exchange: PassedExchange) -> None:
         """Inspect and record a call."""
         with _reporting_mistakes():
-            self._note_call(one)
+            self._note_call(exchange)
 
-    def note_notification(self, one: PassedExchange) -> None:
+    def note_notification(self, exchange: PassedExchange) -> None:
         """Inspect and record a callback or a webhook."""
         with _reporting_mistakes():
-            self._note_notification(one)
+            self._note_notification(exchange)
 
-    def _note_call(self, one: PassedExchange) -> None:
-        bodies = _read(one)
+    def _note_call(self, exchange: PassedExchange) -> None:
+        bodies = _read(exchange)
         body, answer = bodies.body, bodies.answer
-        self.secrets.learn(one.path, body, answer)
-        refid, trxid = about(one.query, body, answer)
+        self.secrets.learn(exchange.path, body, answer)
+        refid, trxid = about(exchange.query, body, answer)
         if (known := self.payments.find(trxid or refid)) is not None:
             refid, trxid = refid or known.refid, trxid or known.trxid
-        diagnosis = self._signatures.diagnosis(one, answer) if one.is_whole else ""
-        found = departures.of_answer(one.method, one.path, one.status, one.answer_headers, answer)
+        diagnosis = self._signatures.diagnosis(exchange, answer) if exchange.is_whole else ""
+        found = departures.of_answer(exchange.method, exchange.path, exchange.status, exchange.answer_headers, answer)
         call = Call(
             n=0,
-            at=one.at,
-            method=one.method,
-            path=one.path,
-            query=one.query,
-            headers=one.headers,
+            at=exchange.at,
+            method=exchange.method,
+            path=exchange.path,
+            query=exchange.query,
+            headers=exchange.headers,
             body=body,
-            status=one.answered,
-            answer_headers=one.answer_headers if one.answered else (),
-            answer=answer if one.answered else b"",
-            duration_us=one.duration_us,
+            status=exchange.answered,
+            answer_headers=exchange.answer_headers if exchange.answered else (),
+            answer=answer if exchange.answered else b"",
+            duration_us=exchange.duration_us,
             refid=refid,
             trxid=trxid,
-            diagnosis="; ".join(filter(None, (diagnosis, one.words, bodies.note))),
+            diagnosis="; ".join(filter(None, (diagnosis, exchange.words, bodies.note))),
         )
         seen = SeenCall(
             call=call,
-            client=one.client,
-            status=one.own_status or one.status,
-            error=one.error or short(members(answer).get("error")),
-            departures=tuple(islice(found, DEPARTURES_MAX)) if bodies.answer_is_judged and one.answered else (),
-            body_bytes=one.body_bytes,
-            answer_bytes=one.answer_bytes,
+            client=exchange.client,
+            status=exchange.own_status or exchange.status,
+            error=exchange.error or short(members(answer).get("error")),
+            departures=tuple(islice(found, DEPARTURES_MAX)) if bodies.answer_is_judged and exchange.answered else (),
+            body_bytes=exchange.body_bytes,
+            answer_bytes=exchange.answer_bytes,
         )
         call = self.log.add_call(seen)
-        self.payments.note_call(call, result_of(answer) if one.path == TOPUP_PATH else {})
-        if one.path == HISTORY_PATH and one.answered == 200:
+        self.payments.note_call(call, result_of(answer) if exchange.path == TOPUP_PATH else {})
+        if exchange.path == HISTORY_PATH and exchange.answered == 200:
             self.payments.note_history(call, records(answer))
         self.on_call(call)
 

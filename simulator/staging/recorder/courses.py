@@ -56,29 +56,29 @@ def courses_of(payments: Sequence[SeenPayment]) -> tuple[list[Course], dict[int,
     a status, or beyond `COURSES_MAX`, have no course."""
     courses: list[Course] = []
     of: dict[int, int] = {}
-    for one in sorted(payments, key=_fullest_first):
-        steps = _steps(one)
+    for payment in sorted(payments, key=_fullest_first):
+        steps = _steps(payment)
         if not steps:
             continue
-        place = next((n for n, course in enumerate(courses) if _fits(steps, one.last_s, course)), None)
+        place = next((n for n, course in enumerate(courses) if _fits(steps, payment.last_s, course)), None)
         if place is None:
             if len(courses) >= COURSES_MAX:
                 continue
             place = len(courses)
-            courses.append(Course(steps, one.last_s))
+            courses.append(Course(steps, payment.last_s))
         courses[place].members.append(steps)
-        of[one.number] = place
+        of[payment.number] = place
     return courses, of
 
 
-def _fullest_first(one: SeenPayment) -> tuple[bool, int, int]:
-    return not one.is_settled, -len(one.statuses), one.number
+def _fullest_first(payment: SeenPayment) -> tuple[bool, int, int]:
+    return not payment.is_settled, -len(payment.statuses), payment.number
 
 
-def _steps(one: SeenPayment) -> list[CourseStep]:
+def _steps(payment: SeenPayment) -> list[CourseStep]:
     """Return the statuses in a valid order; the first is the answer to the creation."""
     steps: list[CourseStep] = []
-    for seen in sorted(one.statuses, key=lambda seen: (time_of(seen)[0], list(Status).index(seen.status))):
+    for seen in sorted(payment.statuses, key=lambda seen: (time_of(seen)[0], list(Status).index(seen.status))):
         if seen.status is Status.REFUNDED or (steps and not may_follow(steps[-1].status, seen.status)):
             continue
         at_s, is_said = time_of(seen) if steps else (0.0, True)

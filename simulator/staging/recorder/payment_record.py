@@ -124,14 +124,14 @@ class RecordedPayments:
     @property
     def voidable(self) -> set[str]:
         """Return the products with an accepted void."""
-        return {one.product for one in self.followed.values() if one.voided_s is not None}
+        return {payment.product for payment in self.followed.values() if payment.voided_s is not None}
 
     def note_void(self, call: DecodedCall) -> None:
         """Record an accepted void, the first of its payment."""
-        one = self.by_trxid(short(call.asked.get("trxid")) or call.trxid)
-        one = one or self.followed.get(short(call.asked.get("refid")) or short(call.data.get("refid")))
-        if one is not None and one.voided_s is None and call.data.get("status") == "Success":
-            one.voided_s = call.at_s - one.at_s
+        payment = self.by_trxid(short(call.asked.get("trxid")) or call.trxid)
+        payment = payment or self.followed.get(short(call.asked.get("refid")) or short(call.data.get("refid")))
+        if payment is not None and payment.voided_s is None and call.data.get("status") == "Success":
+            payment.voided_s = call.at_s - payment.at_s
 
     def note_topup(self, call: DecodedCall) -> None:
         """Record a payment or a re-query."""
@@ -175,13 +175,13 @@ class RecordedPayments:
             stamp=stamped,
         )
 
-    def _see(self, one: SeenPayment, call: DecodedCall, status: Status) -> None:
+    def _see(self, payment: SeenPayment, call: DecodedCall, status: Status) -> None:
         data = call.data
-        one.see(call.at_s, status, data, offset_s(stamp(data.get("timestamp")), one.stamp))
+        payment.see(call.at_s, status, data, offset_s(stamp(data.get("timestamp")), payment.stamp))
         cost, amount = parse_number(data.get("cost")), parse_number(data.get("amount"))
         if cost and amount:
-            self.sales.setdefault(one.product, (plain_line(short(data.get("productName"))), amount, cost))
-        self._refid_of[call.trxid] = one.refid
+            self.sales.setdefault(payment.product, (plain_line(short(data.get("productName"))), amount, cost))
+        self._refid_of[call.trxid] = payment.refid
 
     def _note_refusal(self, call: DecodedCall, status: Status | None) -> None:
         if status is not Status.FAILED:
@@ -191,11 +191,11 @@ class RecordedPayments:
         refused.refusal = SeenRefusal(code, remarks, _plain(data.get("balance")))
         self.refusals.append(refused)
 
-    def note_callback(self, one: Notification, at_s: float) -> None:
+    def note_callback(self, notification: Notification, at_s: float) -> None:
         """Record an attempt of a transaction callback."""
-        data = callback_result(one)
+        data = callback_result(notification)
         self.callbacks += 1
-        found = self.followed.get(short(data.get("refid")) or short(one.refid))
+        found = self.followed.get(short(data.get("refid")) or short(notification.refid))
         status = STATUSES.get(short(data.get("status")))
         if found is None or status is None or not found.statuses:
             return
@@ -208,7 +208,7 @@ class RecordedPayments:
             found.last_s = last_s  # a stale callback says nothing about the present
         if seen.arrived_s is None:
             seen.arrived_s = max(0.0, at_s - found.at_s)
-        self._refid_of[one.trxid] = found.refid
+        self._refid_of[notification.trxid] = found.refid
 
     def note_history(self, call: DecodedCall) -> None:
         """Record a page of the history, which has the exact times of payments (SPEC 2.4)."""

@@ -63,7 +63,7 @@ def rules_of(
 
 def explain(observed: Sequence[ObservedRequest], *, names_accounts: bool) -> list[Part]:
     """Return the rules of a product, in order. `names_accounts` allows accounts in them."""
-    counts = Counter(one.outcome for one in observed)
+    counts = Counter(request.outcome for request in observed)
     usual = max(counts, key=lambda outcome: counts[outcome])  # the first of several
     if len(counts) == 1:
         return [Part(counts)]
@@ -81,8 +81,8 @@ def _by_value(
     """Return the outcome of each value that does not have the usual outcome. Return None if a value had several
     outcomes or cannot be written, or there are too many values."""
     outcome_of: dict[str, int] = {}
-    for one in observed:
-        if outcome_of.setdefault(value_of(one), one.outcome) != one.outcome:
+    for request in observed:
+        if outcome_of.setdefault(value_of(request), request.outcome) != request.outcome:
             return None
     found = {value: outcome for value, outcome in outcome_of.items() if outcome != usual}
     return found if len(found) <= IN_ORDER_MAX and all(map(_PLAIN.fullmatch, found)) else None
@@ -94,14 +94,14 @@ def _named(
     parts = []
     for outcome in dict.fromkeys(values.values()):
         named = [value for value, of in values.items() if of == outcome]
-        seen = sum(value_of(one) in named for one in observed)
+        seen = sum(value_of(request) in named for request in observed)
         parts.append(Part({outcome: seen}, {key: named[0] if len(named) == 1 else named}))
     return parts
 
 
 def _in_order(observed: Sequence[ObservedRequest], usual: int, counts: Counter[int]) -> list[Part]:
     drawn = Part(dict(sorted(counts.items())), said="drawn by weight")
-    exceptions = [(place, one.outcome) for place, one in enumerate(observed, 1) if one.outcome != usual]
+    exceptions = [(place, request.outcome) for place, request in enumerate(observed, 1) if request.outcome != usual]
     if len(exceptions) > IN_ORDER_MAX:
         return [drawn]
     parts = [Part({outcome: 1}, counts={"nth": place}) for place, outcome in exceptions]
@@ -112,10 +112,10 @@ def payment_rules(
     seen: RecordedPayments, products: AbstractSet[str], probe: Probe, notes: Notes, *, names_accounts: bool
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return all rules of payments for these products in order, and the comments for the head of the file."""
-    scripted = [one for one in seen.refusals if not _follows(one, probe)]
+    scripted = [refusal for refusal in seen.refusals if not _follows(refusal, probe)]
     by_product: dict[str, list[SeenPayment]] = {}
-    for one in (*seen.followed.values(), *scripted):
-        by_product.setdefault(one.product, []).append(one)
+    for payment in (*seen.followed.values(), *scripted):
+        by_product.setdefault(payment.product, []).append(payment)
     rules: list[dict[str, Any]] = []
     for product in sorted(by_product.keys() & products):
         outcomes: list[Outcome] = []
@@ -131,11 +131,11 @@ def _observed(requests: list[SeenPayment], outcomes: list[Outcome]) -> list[Obse
     courses, course_of = courses_of(requests)
     places = [_place(Outcome(timeline(course), described(course)), outcomes) for course in courses]
     found = {number: places[course] for number, course in course_of.items()}
-    for one in requests:
-        if one.refusal is not None:
-            words = f"refused with {plain_line(one.refusal.remarks) or one.refusal.code}"
-            found[one.number] = _place(Outcome(_refusal(one, one.refusal), words), outcomes)
-    ordered = sorted(requests, key=lambda one: one.number)
+    for request in requests:
+        if request.refusal is not None:
+            words = f"refused with {plain_line(request.refusal.remarks) or request.refusal.code}"
+            found[request.number] = _place(Outcome(_refusal(request, request.refusal), words), outcomes)
+    ordered = sorted(requests, key=lambda request: request.number)
     return [
         ObservedRequest(one.account, short(str(one.amount)), found[one.number])
         for one in ordered
@@ -153,36 +153,36 @@ def _place(outcome: Outcome, outcomes: list[Outcome]) -> int:
 def _unpaid(seen: RecordedPayments, probe: Probe) -> int:
     """Return how many payments the service created and this simulator refuses."""
     return sum(
-        probe.refusal(one.product, one.account, one.amount, one.extras) is not None
-        for one in seen.followed.values()
-        if one.statuses
+        probe.refusal(payment.product, payment.account, payment.amount, payment.extras) is not None
+        for payment in seen.followed.values()
+        if payment.statuses
     )
 
 
-def _follows(one: SeenPayment, probe: Probe) -> bool:
+def _follows(payment: SeenPayment, probe: Probe) -> bool:
     """Return True for a refusal that needs no rule, since catalog, form or wallet cause it."""
-    assert one.refusal is not None
-    if probe.refusal(one.product, one.account, one.amount, one.extras) is not None:
+    assert payment.refusal is not None
+    if probe.refusal(payment.product, payment.account, payment.amount, payment.extras) is not None:
         return True
-    is_dear = probe.is_too_dear(one.product, one.amount, one.refusal.balance)
-    return is_dear and _reason(one.refusal) is Reason.BALANCE
+    is_dear = probe.is_too_dear(payment.product, payment.amount, payment.refusal.balance)
+    return is_dear and _reason(payment.refusal) is Reason.BALANCE
 
 
-def _reason(one: SeenRefusal) -> Reason:
+def _reason(refusal: SeenRefusal) -> Reason:
     """Return the reason of a refusal by its remarks, else by its code; `Invalid_Request` if both are unknown."""
-    named = [reason for reason in Reason if reason.value == one.remarks]
-    coded = (reason for reason in Reason if STATUS_CODES[reason] == one.code)
+    named = [reason for reason in Reason if reason.value == refusal.remarks]
+    coded = (reason for reason in Reason if STATUS_CODES[reason] == refusal.code)
     return named[0] if named else next(coded, Reason.REQUEST)
 
 
-def _refusal(payment: SeenPayment, one: SeenRefusal) -> dict[str, Any]:
-    reason = _reason(one)
+def _refusal(payment: SeenPayment, refusal: SeenRefusal) -> dict[str, Any]:
+    reason = _reason(refusal)
     shown: dict[str, Any] = {"refuse": reason.value}
-    if one.code is not None and one.code != STATUS_CODES[reason]:
-        shown["statusCode"] = one.code
-    is_private = bool(payment.account) and payment.account in one.remarks
-    if one.remarks and one.remarks != reason.value and not is_private:
-        shown["remarks"] = plain_line(one.remarks)
+    if refusal.code is not None and refusal.code != STATUS_CODES[reason]:
+        shown["statusCode"] = refusal.code
+    is_private = bool(payment.account) and payment.account in refusal.remarks
+    if refusal.remarks and refusal.remarks != reason.value and not is_private:
+        shown["remarks"] = plain_line(refusal.remarks)
     return shown
 
 
@@ -191,9 +191,9 @@ def void_rules(seen: RecordedPayments, products: AbstractSet[str], notes: Notes)
     for product in sorted(seen.voidable & products):
         voided = [one for one in seen.followed.values() if one.product == product and one.voided_s is not None]
         times = [
-            max(0.0, time_of(status)[0] - (one.voided_s or 0.0))
-            for one in voided
-            for status in one.statuses
+            max(0.0, time_of(status)[0] - (payment.voided_s or 0.0))
+            for payment in voided
+            for status in payment.statuses
             if status.status is Status.REFUNDED
         ]
         if times:
@@ -211,5 +211,5 @@ def _said(seen: RecordedPayments, by_itself: int, unpaid: int) -> Iterator[str]:
         yield f"{counted(unpaid, 'payment')} that the service took: {lack}"
     if seen.older:
         yield f"{counted(seen.older, 'request')} about payments from before the record: left out"
-    if lost := sum(not one.statuses for one in seen.followed.values()):
+    if lost := sum(not payment.statuses for payment in seen.followed.values()):
         yield f"{counted(lost, 'payment')} without an answer or a later query"

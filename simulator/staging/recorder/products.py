@@ -71,9 +71,9 @@ def fitted_products(
 ) -> FittedCatalog:
     """Return all products, as a scenario holds them. `names_accounts` as for the recorder."""
     by_product: dict[str, list[SeenPayment]] = {}
-    for one in payments.followed.values():
-        if one.statuses:
-            by_product.setdefault(one.product, []).append(one)
+    for payment in payments.followed.values():
+        if payment.statuses:
+            by_product.setdefault(payment.product, []).append(payment)
     answers = catalogs.products()
     notes = {}
     for answered in answers:
@@ -113,7 +113,7 @@ def _joined(offers: Sequence[Offer]) -> Offer:
     """Return the items of a field with the same offer for all accounts."""
     active, inactive = (
         {as_text(item.get("code")): item for items in lists for item in items}
-        for lists in ([one.active for one in offers], [one.inactive for one in offers])
+        for lists in ([offer.active for offer in offers], [offer.inactive for offer in offers])
     )
     return Offer("", list(active.values()), list(inactive.values()))
 
@@ -153,9 +153,9 @@ def _paid_options(
     """Yield the options that were paid for: amounts of the pricing field, codes of other fields."""
     extras = as_dict(as_dict(body.get("fulfillment")).get("extras"))
     named = [key for key, source in extras.items() if as_dict(source).get("from_field") == name]
-    for one in paid:
-        code = next((one.extras[key] for key in named if key in one.extras), "")
-        amount = parse_amount(one.amount) if form.get("role") == "pricing" else None
+    for payment in paid:
+        code = next((payment.extras[key] for key in named if key in payment.extras), "")
+        amount = parse_amount(payment.amount) if form.get("role") == "pricing" else None
         if amount is None and not code:
             continue
         label = code or f"{amount:f}"

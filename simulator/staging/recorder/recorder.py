@@ -64,9 +64,9 @@ class RecordedAccount:
         """`GET` and `PUT` of the balance webhook."""
         self.has_webhook = bool(call.answer.get("webhook_url"))
 
-    def note_event(self, one: Notification, at_s: float) -> None:
+    def note_event(self, notification: Notification, at_s: float) -> None:
         """Record a webhook: a `balance.added` is a deposit."""
-        event = as_dict(decoded(one.body))
+        event = as_dict(decoded(notification.body))
         amount = parse_amount(as_dict(event.get("data")).get("amount"))
         if event.get("type") == "balance.added" and amount is not None and amount > 0:
             self.has_webhook = True
@@ -114,13 +114,13 @@ class TrafficRecorder:
         elif take is not None and 200 <= call.status < 300:
             take(decode_call(call, start))
 
-    def note_notification(self, one: Notification) -> None:
+    def note_notification(self, notification: Notification) -> None:
         """Record an attempt of a callback or a webhook."""
-        if (start := self._begin(one.at)) is None:
+        if (start := self._begin(notification.at)) is None:
             return
         self._notifications += 1
-        note = self._payments.note_callback if one.kind == "callback" else self._account.note_event
-        note(one, (one.at - start).total_seconds())
+        note = self._payments.note_callback if notification.kind == "callback" else self._account.note_event
+        note(notification, (notification.at - start).total_seconds())
 
     def _begin(self, at: datetime) -> datetime | None:
         """Return when the record began; None for a message beyond the limit."""
@@ -185,7 +185,7 @@ class TrafficRecorder:
         if notes:
             yield ""
             yield "Beside that:"
-            yield from (f"- {one}" for one in notes)
+            yield from (f"- {note}" for note in notes)
 
     def _document(self, fitted: FittedCatalog) -> dict[str, Any]:
         account = self._account

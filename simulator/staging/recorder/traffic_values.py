@@ -41,11 +41,11 @@ def decode_call(call: Call, start: datetime) -> DecodedCall:
     )
 
 
-def callback_result(one: Notification) -> dict[str, Any]:
+def callback_result(notification: Notification) -> dict[str, Any]:
     """Return the payment result in a callback, by POST or by GET."""
-    if one.method != "GET":
-        return as_dict(as_dict(decoded(one.body)).get("data"))
-    query = parameters(one.url.partition("?")[2].encode("latin-1", "replace"))
+    if notification.method != "GET":
+        return as_dict(as_dict(decoded(notification.body)).get("data"))
+    query = parameters(notification.url.partition("?")[2].encode("latin-1", "replace"))
     return as_dict(decoded(query.get("message", "").encode("utf-8", "replace")))
 
 

@@ -50,7 +50,7 @@ def history_ids(run: Run) -> Iterator[Departure]:
     rows = recent(run, HISTORY).rows()
     for name in ("trxid", "refid"):
         values = [row[name] for row in rows]
-        yield from differ(name, [], sorted({one for one in values if values.count(one) > 1}))
+        yield from differ(name, [], sorted({value for value in values if values.count(value) > 1}))
 
 
 @check("2.4", "profit is total_amount minus total_price, and the counts add up")
