@@ -107,7 +107,7 @@ def _answer(call: ApiCall, reseller: Reseller, holder: TokenHolder, *, fresh: bo
     call.exchange.reseller = reseller.code
     realm, limits, now = realm_of(call.sandbox), call.sandbox.scenario.limits, call.now
     lifetime = limits.token_lifetime
-    issued = token_answers.Issued(
+    issued = token_answers.IssuedTokens(
         access=issue(realm, Use.ACCESS, holder, now, lifetime),
         id=issue(realm, Use.ID, holder, now, lifetime),
         refresh=issue(realm, Use.REFRESH, holder, now, limits.refresh_token_lifetime) if fresh else None,

@@ -8,7 +8,7 @@ from simulator.cli.control import NO_PATH, NO_SANDBOX, Control
 from simulator.cli.flags import asking_flags, file_option, own_option
 from simulator.cli.output import echo, echo_value, is_terminal, print_line
 from simulator.cli.reports.report_cases import UNWRITABLE, ReportCase, Suite, junit, write_all
-from simulator.cli.usage import Refused, verb
+from simulator.cli.usage import BadResult, verb
 from simulator.short_text import whole_line
 
 AUDIT, WARNING, NOTHING = "audit", "audit_warning", "audit_of_nothing"
@@ -38,7 +38,7 @@ def audit_command(control: Control, json: bool, all_of_them: bool, junit_file: P
     else:
         echo("\n".join(map(whole_line, _lines(made, is_short=is_terminal() and not all_of_them))))
     if unseen:
-        raise Refused(unseen[0].message)
+        raise BadResult(unseen[0].message)
     return 0 if made["ok"] else 1
 
 
@@ -49,7 +49,7 @@ def _unseen(control: Control, made: dict[str, Any]) -> list[ReportCase]:
     judged = [one for one in made["obligations"] if one["state"] != "not_exercised"]
     try:
         endpoints = control.ask("GET", "/coverage")["endpoints"]
-    except Refused as refused:
+    except BadResult as refused:
         if refused.code != NO_PATH:
             raise
         endpoints = []  # of a proxy, which has no coverage

@@ -9,7 +9,7 @@ from simulator import __version__
 from simulator.cli.child import pasted
 from simulator.cli.control import DEFAULT_URL
 from simulator.cli.output import printable_json
-from simulator.cli.server import Running
+from simulator.cli.server import BoundServer
 from simulator.control.curl import curl_command
 from simulator.control.render import moment
 from simulator.control.web_pages import swagger_ui
@@ -25,13 +25,13 @@ from simulator.wire.formats import encode
 EXAMPLE_PRODUCT, EXAMPLE_ACCOUNT, EXAMPLE_AMOUNT = "RELOAD", "0123456789", 10
 
 
-def json_line(running: Running) -> str:
+def json_line(running: BoundServer) -> str:
     """`{"url", "sandbox", "control_token", "resellers"}`."""
     fields = {"url": running.url, "sandbox": running.app.sandboxes.default.id, "control_token": running.control_token}
     return printable_json(encode(fields | {"resellers": running.resellers()}).decode())
 
 
-def log_line(running: Running, *, shows_token: bool) -> str:
+def log_line(running: BoundServer, *, shows_token: bool) -> str:
     """Return the banner as the first line of a log, with `kind` `ready`. Logs are stored and forwarded, so it has no
     secrets except a generated control token, which is shown nowhere else."""
     fields = {"kind": "ready", "version": __version__, "url": running.url, "sandbox": running.app.sandboxes.default.id}
@@ -39,13 +39,13 @@ def log_line(running: Running, *, shows_token: bool) -> str:
     return printable_json(encode(fields | token).decode())
 
 
-def page(running: Running) -> str:
+def page(running: BoundServer) -> str:
     """Return the banner."""
     facts = [f"  {name:<11} {whole_line(text)}" for name, text in _facts(running)]
     return "\n".join([f"reseller-sim {__version__} answers at {running.url}", "", *facts, "", *_first_steps(running)])
 
 
-def _facts(running: Running) -> list[tuple[str, str]]:
+def _facts(running: BoundServer) -> list[tuple[str, str]]:
     sandbox, control_url = running.app.sandboxes.default, running.url + CONTROL_PATH
     facts = [("console", f"{control_url}/"), ("control API", control_url)]
     if running.control_token is not None:
@@ -71,7 +71,7 @@ def _facts(running: Running) -> list[tuple[str, str]]:
     return [*facts, *_callbacks(running, owner)]
 
 
-def _callbacks(running: Running, owner: Reseller) -> list[tuple[str, str]]:
+def _callbacks(running: BoundServer, owner: Reseller) -> list[tuple[str, str]]:
     target = owner.callback.url
     if not target:
         return [("callbacks", "none are sent; POST /v2/callback-url sets an address")]
@@ -81,7 +81,7 @@ def _callbacks(running: Running, owner: Reseller) -> list[tuple[str, str]]:
     return facts
 
 
-def _command(running: Running, *verb: str, credentials: Credentials | None = None) -> str:
+def _command(running: BoundServer, *verb: str, credentials: Credentials | None = None) -> str:
     """Return a verb that asks this simulator, or with `credentials` a verb that calls the service."""
     words = [f"RESELLER_SIM_CA={quote(running.certificate)}"] if running.certificate else []
     words += [pasted(), *verb]
@@ -94,7 +94,7 @@ def _command(running: Running, *verb: str, credentials: Credentials | None = Non
     return " ".join(words)
 
 
-def _first_steps(running: Running) -> list[str]:
+def _first_steps(running: BoundServer) -> list[str]:
     sandbox = running.app.sandboxes.default
     owner = next(iter(sandbox.core.state.resellers.values()), None)
     keys = [key for key in owner.keys if key.state == "active"] if owner else []

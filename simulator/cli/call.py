@@ -16,7 +16,7 @@ from simulator.cli.control import DEFAULT_URL, SANDBOX_PREFIX, start_advice
 from simulator.cli.flags import json_flag, option, own_option, request_flags
 from simulator.cli.output import echo, echo_json, echo_value, print_to_stderr, printable_body
 from simulator.cli.usage import CannotStart, verb, wrong_usage
-from simulator.cli.values import Whole
+from simulator.cli.values import Integer
 from simulator.control.curl import curl_command
 from simulator.options import CONTROL_PATH
 from simulator.short_text import whole_line
@@ -121,7 +121,7 @@ def _print_body(body: bytes) -> None:
 
 @verb("sign", "POST /v2/topup -d @payment.json --key KEY --secret SECRET", "GET /v2/balance | tail -n 1 | sh")
 @request_flags
-@option("--timestamp", type=Whole(0), help="X-Timestamp in Unix seconds; by default now.")
+@option("--timestamp", type=Integer(0), help="X-Timestamp in Unix seconds; by default now.")
 @option("--nonce", metavar="TEXT", help="X-Nonce; by default a new one.")
 @json_flag(help="Print one JSON object instead.")
 def sign_command(json: bool, **asked: Any) -> None:

@@ -20,7 +20,7 @@ from simulator.cli.output import (
     times_of_day,
 )
 from simulator.cli.sandbox import export_flag, show_sandbox
-from simulator.cli.usage import Refused, notify, verb, verb_group, wrong_usage
+from simulator.cli.usage import BadResult, notify, verb, verb_group, wrong_usage
 from simulator.cli.values import seconds_of
 
 STOP = "stop"
@@ -61,9 +61,9 @@ def advance_command(control: Control, how: tuple[str, ...], json: bool) -> int:
         done = control.ask("POST", "/clock/advance", _asked(how), timeout_s=TIMEOUT_S)
     except KeyboardInterrupt:
         return _stop(control)
-    except Refused as refused:
+    except BadResult as refused:
         is_of_field = refused.text.startswith("to ")  # of the request
-        raise Refused(refused.text.replace("to", how[-1], is_of_field), refused.code) from None
+        raise BadResult(refused.text.replace("to", how[-1], is_of_field), refused.code) from None
     if json:
         echo_value(done)
     else:
@@ -83,7 +83,7 @@ def _stop(control: Control) -> int:
     """Stop the current advance and print the clock's time. The advance may have ended meanwhile."""
     try:
         clock = control.ask("DELETE", "/clock/advance")
-    except Refused as refused:
+    except BadResult as refused:
         if refused.code != "not_advancing":
             raise
         clock = control.ask("GET", "/clock")

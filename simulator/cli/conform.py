@@ -15,8 +15,8 @@ from simulator.cli.output import echo
 from simulator.cli.process import signals_handled
 from simulator.cli.reports.conform_report import ending, line_of, names, refuse_unwritable, write_files
 from simulator.cli.reports.report_cases import UNWRITABLE
-from simulator.cli.usage import CannotStart, Refused, notify, verb, wrong_usage
-from simulator.cli.values import Number, Span, Whole
+from simulator.cli.usage import BadResult, CannotStart, notify, verb, wrong_usage
+from simulator.cli.values import Integer, Number, Span
 from simulator.options import CONTROL_PATH
 from simulator.short_text import shortened
 from simulator.staging.conform.context import Run
@@ -77,7 +77,7 @@ def _only(names: tuple[str, ...]) -> tuple[str, ...]:
     help="Change callback URL and balance webhook for a moment, and restore them.",
 )
 @option("--rate", type=Number(0, 1000, min_open=True), default=5, help="Requests per second.")
-@option("--max-requests", type=Whole(1, 100_000), default=1000, help="Requests in total.")
+@option("--max-requests", type=Integer(1, 100_000), default=1000, help="Requests in total.")
 @option(
     "--timeout",
     type=Span(most_s=600),
@@ -217,7 +217,7 @@ def _account_numbers(texts: tuple[str, ...]) -> dict[str, list[str]]:
 )
 @option("--keep-urls", is_flag=True, help="Send callbacks and webhooks to the account's own addresses.")
 @option("--per-second", type=Number(0.1, 1000), default=2.0, help="The most requests per second.")
-@option("--requests", type=Whole(min=1), default=5000, help="The most requests of this run.")
+@option("--requests", type=Integer(min=1), default=5000, help="The most requests of this run.")
 @option("--timeout", type=Span(), default="60s", help="The timeout of each response.")
 @option(
     "--state",
@@ -249,7 +249,7 @@ def import_command(
     except CannotSign as wrong:
         raise wrong_usage(mask(str(wrong))) from None
     except AccountRefused as refused:
-        raise Refused(mask(f"the service refused: {refused}")) from None
+        raise BadResult(mask(f"the service refused: {refused}")) from None
     except ForeignStateFile as wrong:
         raise CannotStart(wrong) from None
     except (NoAnswer, NotExercised, LongPause) as error:

@@ -14,7 +14,7 @@ from reseller_sim import control as client
 from reseller_sim.exchange import Answer, Connection, TlsFailed, Unanswered
 from reseller_sim.formats import is_url
 from simulator.cli.output import print_to_stderr
-from simulator.cli.usage import CannotStart, Refused, wrong_usage
+from simulator.cli.usage import BadResult, CannotStart, wrong_usage
 from simulator.options import CONTROL_PATH, DEFAULT_PORT, LOOPBACK
 
 SANDBOX_PREFIX = "/s/"
@@ -42,7 +42,7 @@ class Control:
     """The control API of a sandbox at `url`, which may end in `/_sim`. The default is port 8080.
 
     `ask` takes a path below the sandbox, or with `is_root` below `/_sim`, and returns the decoded answer, None when it
-    has no body. It raises `Refused` when the simulator refuses, and `CannotStart` if anything but a
+    has no body. It raises `BadResult` when the simulator refuses, and `CannotStart` if anything but a
     simulator answers. An unusable URL is a usage error.
     """
 
@@ -100,15 +100,15 @@ class Control:
             text = f"answered {status}: there is no sandbox {self.sandbox!r}: `reseller-sim sandbox list` lists them"
             return self.useless(text)
         if code == NO_PATH:
-            return Refused(f"{self.base} answered {status}: {said}", code)
+            return BadResult(f"{self.base} answered {status}: {said}", code)
         if code in NOT_READY:
-            return Refused(f"{self.base}: {said}", code)
+            return BadResult(f"{self.base}: {said}", code)
         if status in LOCKED or status >= 500 or code == client.NO_CODE:
             hint = "; give the control API's token with --token or RESELLER_SIM_TOKEN" if status == 401 else ""
             return self.useless(f"answered {status}: {said}{hint}")
         left_out = len(refused.problems) - PROBLEMS_MAX
         problems = "; ".join(refused.problems[:PROBLEMS_MAX]) + (f"; and {left_out} more" if left_out > 0 else "")
-        return Refused(problems or said, code)
+        return BadResult(problems or said, code)
 
     def useless(self, what: str) -> CannotStart:
         """Return the error about an answer, or about none."""

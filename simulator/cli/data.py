@@ -20,7 +20,7 @@ from simulator.cli.reports.run_tapes import SECRET_MODE
 from simulator.cli.usage import CannotStart, verb, wrong_usage
 from simulator.cli.values import is_database
 from simulator.persistence.database import refuse_no_store
-from simulator.persistence.errors import Damaged, StoreError
+from simulator.persistence.errors import DamagedStore, StoreError
 from simulator.persistence.maintenance import back_up, check, compact, export_sandbox, exported_reader, import_sandbox
 from simulator.persistence.reader import Reader, folder_reader
 from simulator.persistence.replay.tape_redaction import CannotMask, lines_without_secrets
@@ -108,7 +108,7 @@ def _import(place: str, file: Path, *, replaces: bool) -> None:
             return
         with Store(Path(place), version=__version__) as store:
             echo(whole_line(f"{place}: imported {import_sandbox(store, file, replaces=replaces)}"))
-    except Damaged as damaged:
+    except DamagedStore as damaged:
         raise CannotStart(f"{file}: {damaged}") from None
     except OSError as error:
         raise CannotStart(f"{file}: {error.strerror}") from None

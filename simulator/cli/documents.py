@@ -14,7 +14,7 @@ from simulator.cli.call import read_file
 from simulator.cli.flags import json_flag, option, output_flag
 from simulator.cli.output import echo, echo_json, printable, printable_json
 from simulator.cli.reports.report_cases import UNWRITABLE, ReportCase, Reports, Suite, as_json, report_flags
-from simulator.cli.usage import CannotStart, Refused, titled, verb, wrong_usage
+from simulator.cli.usage import BadResult, CannotStart, titled, verb, wrong_usage
 from simulator.contract.files import data_dir
 from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled, postman_collection
 from simulator.contract.register import Assumption, assumptions
@@ -46,7 +46,7 @@ def scenarios_command(action: tuple[str, ...], json: bool) -> None:
         try:
             shown = encode(load_scenario(action[1]).document).decode() if json else text(action[1])
         except ScenarioError as error:
-            raise Refused.of_problems(one if one.line else titled(one.message) for one in error.problems) from None
+            raise BadResult.of_problems(one if one.line else titled(one.message) for one in error.problems) from None
         if json:
             echo_json(shown)
         else:
@@ -181,7 +181,7 @@ def assumptions_command(id: str | None, observed: Path | None, json: bool) -> No
     """
     found = [assumption for assumption in assumptions() if id in (None, assumption.id)]
     if not found:
-        raise Refused(f"there is no assumption {id!r}; `reseller-sim assumptions` lists them")
+        raise BadResult(f"there is no assumption {id!r}; `reseller-sim assumptions` lists them")
     seen = None if observed is None else _read_observations(observed)
     if json:
         fields = [_assumption_fields(one, seen) for one in found]
@@ -219,7 +219,7 @@ def _assumption_text(assumption: Assumption) -> str:
 
 
 def _read_observations(path: Path) -> dict[str, dict[str, Any]]:
-    """Return the observations of a report by the assumption's id. Raises `Refused` for any other file."""
+    """Return the observations of a report by the assumption's id. Raises `BadResult` for any other file."""
     try:
         report = json_module.loads(read_file(str(path), "the report"))
         target, learned = report["target"], report["assume"]
@@ -228,6 +228,6 @@ def _read_observations(path: Path) -> dict[str, dict[str, Any]]:
             for name, one in learned.items()
         }
     except click.UsageError as unreadable:
-        raise Refused(unreadable.message) from None
+        raise BadResult(unreadable.message) from None
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-        raise Refused(f"{path} is not a report of `reseller-sim conform --json-report FILE`") from None
+        raise BadResult(f"{path} is not a report of `reseller-sim conform --json-report FILE`") from None

@@ -23,7 +23,7 @@ from simulator.cli.flags import control_flags, json_flag, option, own_option
 from simulator.cli.output import echo, echo_value
 from simulator.cli.usage import CannotStart, verb, wrong_usage
 from simulator.control.autopsies import RequestParts, rendered, request_parts
-from simulator.control.curl import NotCurl, Pasted, read_command, read_words
+from simulator.control.curl import NotCurl, PastedRequest, read_command, read_words
 from simulator.control.explanation_endpoints import GivenKey
 from simulator.control.http import InvalidInput
 from simulator.domain.model.instants import sandbox_time
@@ -146,7 +146,7 @@ def explain_command(
     return 0 if made["is_right"] else 1
 
 
-def _verdict(control: Control, request: Pasted) -> tuple[str, str]:
+def _verdict(control: Control, request: PastedRequest) -> tuple[str, str]:
     """Return the verdict of a running simulator on a request without an API key, and the reason, since only that
     simulator knows its tokens. Tokens do not cover the body."""
     headers = [[name, value] for name, _, value in (line.partition(":") for line in request.headers)]
@@ -187,7 +187,7 @@ def _given(string: str | None) -> bytes | None:
     return given
 
 
-def _request(words: tuple[str, ...], header: tuple[str, ...], data: str | None) -> Pasted:
+def _request(words: tuple[str, ...], header: tuple[str, ...], data: str | None) -> PastedRequest:
     is_text = words == ("-",) or (len(words) == 1 and " " in words[0])
     try:
         if is_text or (words and words[0].endswith(("curl", "curl.exe"))):
@@ -198,7 +198,7 @@ def _request(words: tuple[str, ...], header: tuple[str, ...], data: str | None) 
     except NotCurl as wrong:
         raise wrong_usage(wrong) from None
     if len(words) == 2 and words[0].upper() in METHODS and words[1].startswith(("/", "http://", "https://")):
-        return Pasted(words[0], words[1], header, read_input(data))
+        return PastedRequest(words[0], words[1], header, read_input(data))
     raise wrong_usage(
         "give METHOD and PATH, such as GET /v2/balance, or the number of a request, a curl command, or --last"
     )
@@ -229,7 +229,7 @@ def default_secrets() -> Known:
     return {key.key: (key.secret, each.code) for each in resellers for key in each.keys if key.secret}
 
 
-def parts_of(request: Pasted) -> RequestParts:
+def parts_of(request: PastedRequest) -> RequestParts:
     """Return the parts of a request. Anything else is a usage error."""
     pairs = []
     for line in request.headers:

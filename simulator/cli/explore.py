@@ -22,7 +22,7 @@ from simulator.cli.reports import explore_report as screen
 from simulator.cli.reports.report_cases import UNWRITABLE, Reports
 from simulator.cli.server_flags import ServerFlags, of_one_command, options_of, server_flags
 from simulator.cli.usage import CannotStart, ending_with_problems, notify, verb
-from simulator.cli.values import Number, Span, Whole
+from simulator.cli.values import Integer, Number, Span
 from simulator.domain.errors import DomainError
 from simulator.explore.campaign import Campaign, Plan
 from simulator.explore.fault_findings import ExplorationReport, Reproduction
@@ -78,7 +78,7 @@ class CommandOrProof(WithCommand):
     default=10.0,
     help="The time limit in minutes; with 0, try every single fault, and no storms.",
 )
-@own_option("--workers", type=Whole(1, 64), help="Parallel runs.  [default: one per core]")
+@own_option("--workers", type=Integer(1, 64), help="Parallel runs.  [default: one per core]")
 @own_option(
     "--out",
     metavar="DIR",
@@ -142,7 +142,7 @@ def explore_command(
     cls=WithCommand,
 )
 @click.argument("finding", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@own_option("--times", type=Whole(1, 100), default=TIMES, help="The number of runs.")
+@own_option("--times", type=Integer(1, 100), default=TIMES, help="The number of runs.")
 @TIMEOUT
 @RESTART
 @click.pass_context

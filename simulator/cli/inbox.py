@@ -14,8 +14,8 @@ from simulator.cli.flags import control_flags, json_flag, own_option
 from simulator.cli.output import echo_value, print_line, print_table, show, times_of_day
 from simulator.cli.requests import SHOWN_MAX, trxid_of
 from simulator.cli.sandbox import deposit, reseller
-from simulator.cli.usage import Refused, notify, verb, wrong_usage
-from simulator.cli.values import Span, Whole
+from simulator.cli.usage import BadResult, notify, verb, wrong_usage
+from simulator.cli.values import Integer, Span
 
 COLUMNS = ("method", "answered", "refid", "status", "body")
 SPAN = Span()
@@ -46,7 +46,7 @@ def _replies(text: str) -> list[dict[str, Any]]:
 
 @verb("inbox", "callbacks --wait-for 2", "callbacks --json | jq '.items[].json.data.status'")
 @click.argument("name", default="callbacks", shell_complete=completion.inboxes)
-@own_option("--wait-for", type=Whole(1, SHOWN_MAX), help="Wait until the inbox has N messages.")
+@own_option("--wait-for", type=Integer(1, SHOWN_MAX), help="Wait until the inbox has N messages.")
 @own_option("--timeout", type=Span(0, 300), default="10s", help="How long to wait for the messages.")
 @own_option(
     "--reply",
@@ -157,12 +157,12 @@ def trigger_command(
         if event == BALANCE:
             found = reseller(control, whose)
             if found["balance_webhook"] is None:
-                raise Refused(NO_WEBHOOK.format(found["code"]))
+                raise BadResult(NO_WEBHOOK.format(found["code"]))
             deposit(control, amount or "10", found["code"])
         else:
             webhook = control.ask("GET", "/resellers", query={"limit": 1})["catalog_webhook"]
             if webhook is None or not webhook["enabled"]:
-                raise Refused(NO_CATALOG_WEBHOOK)
+                raise BadResult(NO_CATALOG_WEBHOOK)
             note = f"changed by reseller-sim trigger {secrets.token_hex(4)}"  # so that it differs from what it was
             control.ask("PATCH", f"/catalog/products/{path_part(str(about))}", {"note": note})
         sent = _delivery(control, event, since)
@@ -188,12 +188,12 @@ def _send_probes(control: Control, whose: str | None, json: bool) -> int:
 
 
 def _delivery(control: Control, event: str, since: str) -> dict[str, Any]:
-    """Return the delivery that began since then, once it has ended or the time to wait is over. Raises `Refused`."""
+    """Return the delivery that began since then, once it has ended or the time to wait is over. Raises `BadResult`."""
     begun = [
         row for row in control.rows("/deliveries", "deliveries") if row["type"] == event and row["created"] >= since
     ]
     if not begun:
-        raise Refused(NOBODY)
+        raise BadResult(NOBODY)
     latest: dict[str, Any] = begun[-1]
     _run_what_is_due(control)
     query = {"event": latest["event_id"], "wait_for": 1, "timeout": WAIT_S}

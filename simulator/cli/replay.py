@@ -13,7 +13,7 @@ from simulator.cli import banner, values
 from simulator.cli.flags import own_option
 from simulator.cli.output import echo
 from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
-from simulator.cli.server import Running, prepare
+from simulator.cli.server import BoundServer, prepare
 from simulator.cli.server_flags import ServerFlags, going_on_flags
 from simulator.cli.tape_file import (
     ANEW,
@@ -26,8 +26,8 @@ from simulator.cli.tape_file import (
     proof_line,
     read_tape_file,
 )
-from simulator.cli.usage import Refused, notify, verb, wrong_usage
-from simulator.cli.values import Whole
+from simulator.cli.usage import BadResult, notify, verb, wrong_usage
+from simulator.cli.values import Integer
 from simulator.domain.errors import DomainError
 from simulator.domain.model.instants import Times, times_of
 from simulator.persistence.replay.rebuilding import compiler_for, left, nowhere, prove
@@ -61,7 +61,7 @@ def _until(text: str) -> Until:
 @own_option("--sandbox", "wanted", metavar="ID", help="The sandbox, for a file with several tapes.")
 @own_option(
     "--life",
-    type=Whole(1),
+    type=Integer(1),
     help="The Nth life of a sandbox that was reset, rewound or recreated.  [default: all of them, the last one with "
     "--until or --serve]",
 )
@@ -82,7 +82,7 @@ def replay_command(
         raise wrong_usage("--list plays nothing: leave --until and --serve out")
     file = read_tape_file(tape)
     if not file.lives and file.is_cut:
-        raise Refused(file.refusal(file.damage_behind(None)).text)
+        raise BadResult(file.refusal(file.damage_behind(None)).text)
     if not file.lives:
         raise file.refusal(file.damage_behind(None) or EMPTY)
     chosen = file.chosen(wanted, life, is_one=serve or until is not None)
@@ -139,7 +139,7 @@ def _replay(file: TapeFile, life: TapeLife, until: Until) -> bool:
 def _serve(file: TapeFile, life: TapeLife, until: Until, flags: dict[str, Any]) -> int:
     """Replay a tape and serve the sandbox until the server is stopped."""
 
-    def on_ready(running: Running) -> None:
+    def on_ready(running: BoundServer) -> None:
         echo(banner.page(running))
         where = running.url if head.sandbox == "default" else f"{running.url}/s/{head.sandbox}"
         played = entries_of(proof.player.place, len(life.tape.entries))

@@ -12,8 +12,8 @@ from simulator.cli import completion, values
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import asking_flags, control_flags, json_flag, own_option
 from simulator.cli.output import clock_time, echo, echo_value, print_line, print_table, times_of_day
-from simulator.cli.usage import Refused, verb, wrong_usage
-from simulator.cli.values import Whole
+from simulator.cli.usage import BadResult, verb, wrong_usage
+from simulator.cli.values import Integer
 from simulator.short_text import whole_line
 
 COLUMNS = ("method", "path", "status", "refid", "rule", "diagnosis")
@@ -39,7 +39,7 @@ def _statuses(text: str) -> dict[str, int]:
 
 
 @verb("requests", "--last --refused", "--path /v2/topup --json | jq '.requests[].status'")
-@click.argument("n", metavar="[N]", type=Whole(1, 10**18), required=False)
+@click.argument("n", metavar="[N]", type=Integer(1, 10**18), required=False)
 @own_option("--last", is_flag=True, help="Print the latest request with headers and bodies.")
 @own_option(
     "--replay", is_flag=True, help="Send request N, or the latest, again with a new signature, to the same sandbox."
@@ -60,7 +60,7 @@ def _statuses(text: str) -> dict[str, int]:
 @own_option("--refid", metavar="REFID", shell_complete=completion.refids, help="Only requests of this payment.")
 @own_option("--rule", metavar="NAME", shell_complete=completion.rule_names, help="Only requests that it decided.")
 @own_option("--fault", metavar="NAME", shell_complete=completion.rule_names, help="Only requests that it damaged.")
-@own_option("--limit", type=Whole(1, SHOWN_MAX), default=SHOWN, help="The number of requests, the latest ones.")
+@own_option("--limit", type=Integer(1, SHOWN_MAX), default=SHOWN, help="The number of requests, the latest ones.")
 @control_flags
 @json_flag(help="Print JSON, newest first; with N or --last one object.")
 def requests_command(
@@ -76,7 +76,7 @@ def requests_command(
     found = [] if n is not None else _found(control, wanted, refused, 1 if is_one else limit)
     if is_one:
         if n is None and not found:
-            raise Refused(f"the sandbox {control.sandbox} has received no such request")
+            raise BadResult(f"the sandbox {control.sandbox} has received no such request")
         number = n or found[0]["n"]
         if replay:
             number = control.ask("POST", f"/requests/{number}/replay", {})["n"]
@@ -156,13 +156,13 @@ def story_command(control: Control, refid: str, reseller: str | None, json: bool
     if json:
         echo_value(found)
     elif "events" not in found:
-        raise Refused(f"{control.base} is `reseller-sim proxy`, whose stories are JSON alone: --json prints this one")
+        raise BadResult(f"{control.base} is `reseller-sim proxy`, whose stories are JSON alone: --json prints this one")
     else:
         echo("\n".join(map(whole_line, Story(found).lines)))
 
 
 def trxid_of(control: Control, refid: str, reseller: str | None = None) -> str:
-    """Return the latest payment of this refid, or of this trxid. Raises `Refused`."""
+    """Return the latest payment of this refid, or of this trxid. Raises `BadResult`."""
     found = control.ask("GET", "/transactions", query={"refid": refid, "reseller": reseller, "limit": 1})[
         "transactions"
     ]
@@ -172,7 +172,7 @@ def trxid_of(control: Control, refid: str, reseller: str | None = None) -> str:
         "requests"
     ]:
         why = row["diagnosis"] or row.get("error") or f"status {row['status']}"
-        raise Refused(f"no payment was made; request {row['n']} with this refid was refused: {why}")
+        raise BadResult(f"no payment was made; request {row['n']} with this refid was refused: {why}")
     if refid.isascii() and refid.isdigit():
         return refid
-    raise Refused(f"the sandbox {control.sandbox} has no payment {refid!r}; `reseller-sim hold` lists held requests")
+    raise BadResult(f"the sandbox {control.sandbox} has no payment {refid!r}; `reseller-sim hold` lists held requests")

@@ -11,8 +11,8 @@ from simulator.cli.call import read_file, read_stdin
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import asking_flags, control_flags, own_option
 from simulator.cli.output import Columns, clock_time, echo_value, print_line, print_rows, print_to_stderr, show
-from simulator.cli.usage import Refused, read_yaml, verb, verb_group, wrong_usage
-from simulator.cli.values import Whole
+from simulator.cli.usage import BadResult, read_yaml, verb, verb_group, wrong_usage
+from simulator.cli.values import Integer
 from simulator.short_text import whole_line
 
 SECTIONS = ("payments", "voids", "disputes", "bills", "faults")
@@ -55,7 +55,7 @@ def rule_command() -> None:
 @own_option("--product", metavar="CODE", help="Only for this product.")
 @own_option("--account", metavar="NUMBER", help="Only for this account.")
 @own_option("--path", metavar="PATH", help="For a fault: only requests to this path.")
-@own_option("--times", type=Whole(1), help="Only for the first N matching requests.")
+@own_option("--times", type=Integer(1), help="Only for the first N matching requests.")
 @own_option("--status", metavar="STATUS", help="The status of the payment, or the HTTP status of a fault.")
 @own_option("--after", metavar="DURATION", help="The delay of the status, after Processing; or of a fault.")
 @own_option("--disconnect", is_flag=True, help="A fault that closes the connection.")
@@ -98,7 +98,7 @@ def _rule(section: str, text: str | None, file: str | None, given: dict[str, Any
     content = text or "" if file is None else read_stdin() if file == "-" else read_file(file, "the rule")
     data = read_yaml(content, file or "rule")
     if not isinstance(data, dict):
-        raise Refused("a rule is a mapping such as {when: {}, then: [{status: Failed}]}")
+        raise BadResult("a rule is a mapping such as {when: {}, then: [{status: Failed}]}")
     return data
 
 
@@ -142,7 +142,7 @@ def list_holds(control: Control, json: bool) -> None:
 
 @hold_command.word("release", "topup", "topup --count 1")
 @click.argument("name", callback=values.parsed(_hold_name), shell_complete=completion.holds)
-@own_option("--count", type=Whole(1, 100), help="Release the first N; all without it.")
+@own_option("--count", type=Integer(1, 100), help="Release the first N; all without it.")
 @asking_flags
 def release(control: Control, name: str, count: int | None, json: bool) -> None:
     """Release the answers and messages that are held under NAME."""
@@ -222,7 +222,7 @@ def network_command(control: Control, product: str | None, state: str | None, js
     if found is not None:
         show(found, f"{product}: {found['status']}", json=json)
     elif product is not None:
-        raise Refused(f"this sandbox has no product {product!r}")
+        raise BadResult(f"this sandbox has no product {product!r}")
     elif json:
         echo_value({"products": rows})
     else:

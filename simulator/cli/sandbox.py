@@ -12,7 +12,7 @@ from simulator.cli.control import Control, path_part
 from simulator.cli.flags import all_of, asking_flags, control_flags, json_flag, own_option, running_flags
 from simulator.cli.output import Columns, clock_mode_of, clock_time, echo, echo_value, print_line, print_rows, show
 from simulator.cli.server_flags import sandbox_start
-from simulator.cli.usage import Refused, ending_with_problems, notify, verb, verb_group, wrong_usage
+from simulator.cli.usage import BadResult, ending_with_problems, notify, verb, verb_group, wrong_usage
 from simulator.short_text import whole_line
 
 COLUMNS: Columns = {
@@ -149,8 +149,8 @@ def deposit(
 
 
 def reseller(control: Control, code: str | None = None) -> dict[str, Any]:
-    """Return a reseller of the sandbox, by default the first one, as the control API shows it. Raises `Refused`."""
+    """Return a reseller of the sandbox, by default the first one, as the control API shows it. Raises `BadResult`."""
     found: list[dict[str, Any]] = [one for one in control.ask("GET", "")["resellers"] if code in (None, one["code"])]
     if not found:
-        raise Refused(f"the sandbox {control.sandbox} has no reseller{'' if code is None else f' {code!r}'}")
+        raise BadResult(f"the sandbox {control.sandbox} has no reseller{'' if code is None else f' {code!r}'}")
     return found[0]

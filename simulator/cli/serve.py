@@ -21,7 +21,7 @@ from simulator.cli.flags import asking_flags, json_flag, option, own_option
 from simulator.cli.output import echo_value, give_up, print_line, print_to_stderr
 from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, raise_file_limit, use_log_format
 from simulator.cli.server_flags import ServerFlags, server_flags, shared_server_flags
-from simulator.cli.usage import VARIABLES, CannotStart, Refused, notify, verb
+from simulator.cli.usage import VARIABLES, BadResult, CannotStart, notify, verb
 from simulator.cli.values import Span
 from simulator.cli.verbs import VERBS
 
@@ -83,7 +83,7 @@ def serve_command(
         end_with_stdin()
     gc.disable()  # objects created at start-up stay: scanning them repeatedly would take a tenth of the time
     from simulator.cli import banner
-    from simulator.cli.server import Running, prepare
+    from simulator.cli.server import BoundServer, prepare
     from simulator.runtime.scenario_watch import ScenarioWatch
 
     use_log_format(is_json=log == "json")
@@ -94,7 +94,7 @@ def serve_command(
     wanted = ServerFlags(**flags, names_scenario=names_scenario)
     at_end = ExitStack()
 
-    def on_ready(running: Running) -> None:
+    def on_ready(running: BoundServer) -> None:
         is_drawn = wanted.control_token is None and wanted.control_token_file is None
         shown = banner.json_line(running) if json else banner.page(running)
         if log == "json" and not json:
@@ -166,8 +166,8 @@ def health_command(control: Control, wait_s: float, ready: bool, tls_cert: str |
         try:
             answer = control.ask("GET", "/ready" if ready else "/health", is_root=True)
             break
-        except (CannotStart, Refused) as no:
-            if monotonic() >= until or (isinstance(no, Refused) and no.code not in NOT_READY):
+        except (CannotStart, BadResult) as no:
+            if monotonic() >= until or (isinstance(no, BadResult) and no.code not in NOT_READY):
                 raise
         sleep(PAUSE_S)
     if json:

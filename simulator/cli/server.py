@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 KEPT = "the server stops, and all that was answered is kept"
 
 
-class Running(msgspec.Struct, frozen=True):
+class BoundServer(msgspec.Struct, frozen=True):
     """A server that is bound to its port; `server.run()` starts it."""
 
     server: Server
@@ -78,12 +78,12 @@ class Running(msgspec.Struct, frozen=True):
 
 def prepare(
     flags: ServerFlags,
-    on_ready: Callable[[Running], None],
+    on_ready: Callable[[BoundServer], None],
     on_stop: Callable[[], object] = lambda: None,
     *,
     keeps_coverage: bool = False,
     scenario: Scenario | None = None,
-) -> Running:
+) -> BoundServer:
     """Load the scenario, unless one is given, and bind the port; `on_ready` is called once the server answers,
     `on_stop` when it is about to stop. Raises `CannotStart`."""
 
@@ -133,7 +133,7 @@ def prepare(
     budget = app.sandboxes.budgets.tapes
     used = f"the tape budget is used up (--tape-budget, {budget.bytes_max / MIB:g} MiB): new requests are not recorded"
     budget.on_passed = lambda: print_server_note(f"{used}; reset or delete sandboxes to free space")
-    running = Running(server, app, folder, certificate=str(flags.tls_cert or ""))
+    running = BoundServer(server, app, folder, certificate=str(flags.tls_cert or ""))
     _reload_on_hangup(flags, running)
     return running
 
@@ -207,7 +207,7 @@ def ignored_flags(app: App, folder: object, *, follows_scenario: bool) -> str:
     return f"{', '.join(flags)}: ignored, since {folder} has the sandbox {DEFAULT} already" if flags else ""
 
 
-def _reload_on_hangup(flags: ServerFlags, running: Running) -> None:
+def _reload_on_hangup(flags: ServerFlags, running: BoundServer) -> None:
     """Reload the server's files on SIGHUP, if it has any, outside the event loop. An invalid file changes nothing.
     Raises `CannotStart`."""
     if flags.tls_cert is not None:
@@ -232,7 +232,7 @@ def _reload_on_hangup(flags: ServerFlags, running: Running) -> None:
         running.server.on_hangup = on_hangup
 
 
-def _files(flags: ServerFlags, running: Running) -> Iterator[tuple[str, Callable[[], Any], Callable[[Any], None]]]:
+def _files(flags: ServerFlags, running: BoundServer) -> Iterator[tuple[str, Callable[[], Any], Callable[[Any], None]]]:
     """Yield the files that SIGHUP reloads: the name, what reads it, and what applies it, in the event loop."""
     app, cert, tls = running.app, flags.tls_cert, running.server.tls
     if cert is not None and tls is not None:

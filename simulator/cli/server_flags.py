@@ -13,7 +13,7 @@ import click
 from simulator.cli import completion, values
 from simulator.cli.flags import UTC_FLAG, Decorated, all_of, option, own_option
 from simulator.cli.usage import VARIABLES
-from simulator.cli.values import WILDCARDS, Number, Port, Span, Whole
+from simulator.cli.values import WILDCARDS, Integer, Number, Port, Span
 from simulator.options import DEFAULT_PORT, LOOPBACK, Options
 
 MIB = 1024 * 1024
@@ -98,7 +98,7 @@ def sandbox_start(option: Callable[..., Callable[[Any], Any]]) -> list[Callable[
             help="Follow the wall clock, move only when advanced, or run N times as fast; by default as the scenario.",
         ),
         option("--start", metavar="ISO", parse=values.time, help="The time of its start; by default the current time."),
-        option("--seed", type=Whole(0, 2**63 - 1), help="The seed of all randomness; by default the scenario's."),
+        option("--seed", type=Integer(0, 2**63 - 1), help="The seed of all randomness; by default the scenario's."),
     ]
 
 
@@ -136,7 +136,7 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
             option(
                 "--tape-budget",
                 metavar="MIB",
-                type=Whole(0, 1024 * 1024),
+                type=Integer(0, 1024 * 1024),
                 help="The memory limit of the tapes of all sandboxes together.  [default: 1024]",
             ),
             UTC_FLAG,
@@ -147,7 +147,7 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
 def _listening(port: int, *, port_variable: bool = True) -> list[Callable[[Any], Any]]:
     """Return where a server listens: `host`, `port`."""
     port_option = option if port_variable else own_option
-    settings: dict[str, Any] = {"cls": Port, "metavar": "PORT", "type": Whole(0, 65535), "default": port}
+    settings: dict[str, Any] = {"cls": Port, "metavar": "PORT", "type": Integer(0, 65535), "default": port}
     parse = values.listening_address
     return [
         option("--host", metavar="ADDRESS", default=LOOPBACK, parse=parse, help="The address to listen on."),
@@ -205,8 +205,10 @@ shared_server_flags = all_of(
             help="A proxy whose X-Forwarded-For, -Proto and -Host headers are trusted.",
         ),
         option("--root-path", metavar="PATH", parse=_root_path, help="The path prefix of the proxy, such as /sim."),
-        option("--quota-transactions", type=Whole(0, 10_000_000), help="The most payments in a sandbox; 0: no limit."),
-        option("--quota-bytes", type=Whole(0, 2**40), help="The most bytes of inputs in a sandbox; 0: no limit."),
+        option(
+            "--quota-transactions", type=Integer(0, 10_000_000), help="The most payments in a sandbox; 0: no limit."
+        ),
+        option("--quota-bytes", type=Integer(0, 2**40), help="The most bytes of inputs in a sandbox; 0: no limit."),
         option("--quota-rate", type=Number(0, 1_000_000), help="The most requests a second to a sandbox; 0: no limit."),
     ]
 )

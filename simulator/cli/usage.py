@@ -96,14 +96,14 @@ class CannotStart(_Ending):
     exit_code: ClassVar[int] = 3
 
 
-class Refused(_Ending):
+class BadResult(_Ending):
     """The simulator refused, or the result is negative; exit code 1."""
 
     exit_code: ClassVar[int] = 1
 
 
 @contextmanager
-def ending_with_problems(end: type[_Ending] = Refused) -> Iterator[None]:
+def ending_with_problems(end: type[_Ending] = BadResult) -> Iterator[None]:
     """Turn the problems of a scenario or a rule into an end of the verb."""
     from simulator.scenario.reading.nodes import ScenarioError
 
@@ -114,13 +114,13 @@ def ending_with_problems(end: type[_Ending] = Refused) -> Iterator[None]:
 
 
 def read_yaml(text: str | bytes, source: str) -> Any:
-    """Return the data of YAML or JSON. Raises `Refused` for anything else."""
+    """Return the data of YAML or JSON. Raises `BadResult` for anything else."""
     from simulator.scenario.reading.yaml_parser import load_text
 
     with ending_with_problems():
         document = load_text(text, source)
     if document.problems:
-        raise Refused.of_problems(document.problems)
+        raise BadResult.of_problems(document.problems)
     return document.data
 
 

@@ -74,7 +74,7 @@ class _ShownAsN:
         return "N"
 
 
-class Whole(_ShownAsN, click.IntRange):
+class Integer(_ShownAsN, click.IntRange):
     """A whole number within bounds."""
 
     name = "whole number"

@@ -19,7 +19,7 @@ from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.delivery_attempts import counted
 from simulator.domain.model.instants import LATEST
 from simulator.domain.model.money import SERVICE_ZONE
-from simulator.domain.model.schedule import Scheduled
+from simulator.domain.model.schedule import ScheduledChange
 from simulator.domain.model.transactions import Status, Transaction, may_follow
 from simulator.domain.model.wallet import Entry
 from simulator.domain.model.webhooks import Delivery
@@ -169,7 +169,7 @@ def _due_row(state: State, item: AgendaItem) -> dict[str, Any]:
             refunded = f"{refid} becomes {STATUS_NAMES[Status.REFUNDED]}"
             about = refunded if is_refund else f"{case.kind} of {refid} is refused"
             return members(case.transaction, *_PAID) | {"kind": "status" if is_refund else "case", "about": about}
-        case Scheduled(commands=(first, *_)):
+        case ScheduledChange(commands=(first, *_)):
             return {"kind": "schedule", "about": _plan_text(item), "reseller": getattr(first, "reseller", None) or ""}
     raise AssertionError("a scheduled change has a command")
 
@@ -181,7 +181,7 @@ def _step_text(transaction: Transaction, status: Status) -> str:
     return f"{transaction.refid} becomes {STATUS_NAMES[status]}"
 
 
-def _plan_text(planned: Scheduled) -> str:
+def _plan_text(planned: ScheduledChange) -> str:
     """Describe a change of the schedule in the same words as the report of an advance."""
     fields = schedule_fields(planned, None)
     return " ".join([str(fields.pop("kind")).replace("_", " "), *filter(None, map(_value_text, fields.values()))])
@@ -213,7 +213,7 @@ def fired_row(one: AgendaResult) -> dict[str, Any]:
             fields |= {"case": case.id, "state": case.state.value}
             if is_refund:
                 fields |= {"status": STATUS_NAMES[paid.result.status], "status_code": paid.result.kind.code}
-        case Scheduled() as planned:
+        case ScheduledChange() as planned:
             fields |= schedule_fields(planned, one.entry)
             fields |= {"skipped": one.skipped} if one.skipped else {}
     return fields
@@ -228,7 +228,7 @@ def _job_fields(job: Callback | Delivery, attempt: int | None) -> dict[str, Any]
     return fields | {"type": job.event.type, "reseller": job.reseller}
 
 
-def schedule_fields(planned: Scheduled, entry: Entry | None) -> dict[str, Any]:
+def schedule_fields(planned: ScheduledChange, entry: Entry | None) -> dict[str, Any]:
     """Return a change of the scenario's schedule: its kind, its object, and the values that a test compares. Values
     that it does not change are left out."""
     first, *others = planned.commands

@@ -87,7 +87,7 @@ class SandboxRoute(Route):
         self.is_masked = is_masked
 
 
-class Unmasked(Route):
+class UnmaskedRoute(Route):
     """A route whose answers are not masked: they return credentials to callers that may create them, are the same for
     all callers, or mask themselves."""
 
@@ -97,17 +97,17 @@ class Unmasked(Route):
 ROUTES = [
     Route("/_sim/health", metrics.health, methods=["GET"]),
     Route("/_sim/ready", metrics.ready, methods=["GET"]),
-    Unmasked("/_sim/metrics", metrics.show_metrics, methods=["GET"]),
+    UnmaskedRoute("/_sim/metrics", metrics.show_metrics, methods=["GET"]),
     Route("/openapi.json", partial(web_pages.document, OPENAPI), methods=["GET"]),
     Route("/_sim/openapi.json", partial(web_pages.document, CONTROL), methods=["GET"]),
-    Unmasked("/_sim/assumptions", web_pages.register, methods=["GET"]),
-    Unmasked("/_sim/scenario.schema.json", scenario_endpoints.schema, methods=["GET"]),
+    UnmaskedRoute("/_sim/assumptions", web_pages.register, methods=["GET"]),
+    UnmaskedRoute("/_sim/scenario.schema.json", scenario_endpoints.schema, methods=["GET"]),
     Route("/_sim/scenarios", scenario_endpoints.list_all, methods=["GET"]),
     Route("/_sim/scenarios/check", scenario_endpoints.check, methods=["POST"]),
-    Unmasked("/_sim/scenarios/{name}", scenario_endpoints.show, methods=["GET"]),
+    UnmaskedRoute("/_sim/scenarios/{name}", scenario_endpoints.show, methods=["GET"]),
     Route("/_sim/scenarios/{name}", scenario_endpoints.save, methods=["PUT"]),
-    Unmasked("/_sim/sandboxes", sandbox_endpoints.list_all, methods=["GET"]),
-    Unmasked("/_sim/sandboxes", sandbox_endpoints.create, methods=["POST"]),
+    UnmaskedRoute("/_sim/sandboxes", sandbox_endpoints.list_all, methods=["GET"]),
+    UnmaskedRoute("/_sim/sandboxes", sandbox_endpoints.create, methods=["POST"]),
     SandboxRoute("", sandbox_endpoints.show, "GET", is_masked=False),
     Route(SANDBOXES_PATH + "{sandbox}", sandbox_endpoints.delete, methods=["DELETE"]),
     SandboxRoute("/reset", sandbox_endpoints.reset, "POST", is_masked=False),
@@ -154,7 +154,7 @@ ROUTES = [
     SandboxRoute("/deliveries/{job}/replay", notification_endpoints.replay, "POST"),
     SandboxRoute("/probes", notification_endpoints.send_probes, "POST"),
     SandboxRoute("/notifications", notification_endpoints.list_notifications, "GET"),
-    Unmasked("/_sim/events", event_endpoints.of_all, methods=["GET"]),
+    UnmaskedRoute("/_sim/events", event_endpoints.of_all, methods=["GET"]),
     SandboxRoute("/events", event_endpoints.of_sandbox, "GET", is_masked=False),
     SandboxRoute("/tape", tape_endpoints.show, "GET", is_masked=False),
     SandboxRoute("/invariants", sandbox_endpoints.invariants, "GET"),

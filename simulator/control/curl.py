@@ -57,7 +57,7 @@ class NotCurl(Exception):
     """The text is no curl command that can be read; the text of the exception says why."""
 
 
-class Pasted(NamedTuple):
+class PastedRequest(NamedTuple):
     """A request as a client makes it. `target` is a URL, or a path with its query."""
 
     method: str
@@ -66,7 +66,7 @@ class Pasted(NamedTuple):
     body: bytes
 
 
-def read_command(text: str, read_file: ReadFile | None = None) -> Pasted:
+def read_command(text: str, read_file: ReadFile | None = None) -> PastedRequest:
     """Return the request of a pasted command, which may have comments, a prompt, and further lines. Raises
     `NotCurl`."""
     text = text[_BEFORE.match(text).end() :]  # type: ignore[union-attr]  # it matches every text
@@ -114,7 +114,7 @@ _READ: Final[dict[str, Callable[[str], str]]] = {
 }
 
 
-def read_words(words: list[str], read_file: ReadFile | None = None) -> Pasted:
+def read_words(words: list[str], read_file: ReadFile | None = None) -> PastedRequest:
     """Return the request of a curl command; `read_file` reads files of bodies, which None refuses. Raises `NotCurl`."""
     if not words or PurePath(words[0]).name not in ("curl", "curl.exe"):
         shown = repr(words[0][:SHOWN_CHARS]) if words else "nothing"
@@ -136,7 +136,7 @@ def read_words(words: list[str], read_file: ReadFile | None = None) -> Pasted:
             parts += [b"&"] if parts and name != "--json" else []  # curl joins --json data without a separator
             parts.append(_data(name, value, read_file))
     method = last.get(_METHOD, "HEAD" if _HEAD in last else "POST" if parts else "GET")
-    return Pasted(method, target, headers, b"".join(parts))
+    return PastedRequest(method, target, headers, b"".join(parts))
 
 
 def _data(name: str, value: str, read_file: ReadFile | None) -> bytes:

@@ -104,7 +104,7 @@ class GivenKey(NamedTuple):
     state: str = "active"
 
 
-class _Asked(NamedTuple):
+class _KeyedRequest(NamedTuple):
     """A given request with the sandbox's record of its key."""
 
     given: RequestParts
@@ -126,7 +126,7 @@ async def explain(request: Request, live: LiveSandbox) -> Response:
     key = headers.get(names.API_KEY, b"").decode("latin-1")
     named = live.core.state.keys.get(key)
     known = None if named is None else named[1]
-    asked = _Asked(given, headers, key, named, known if given.secret is None else GivenKey(given.secret))
+    asked = _KeyedRequest(given, headers, key, named, known if given.secret is None else GivenKey(given.secret))
     shown = _described(live, asked, hashed, sandboxes_of(request).mask_of(live), base_url(request))
     if key:
         return reply(shown | await _judged(live, asked))
@@ -136,7 +136,7 @@ async def explain(request: Request, live: LiveSandbox) -> Response:
     return reply(shown | (verdict or await _judged(live, asked)))
 
 
-def _described(live: LiveSandbox, asked: _Asked, hashed: bytes, mask: Mask, base: str) -> dict[str, Any]:
+def _described(live: LiveSandbox, asked: _KeyedRequest, hashed: bytes, mask: Mask, base: str) -> dict[str, Any]:
     given, headers, held = asked.given, asked.headers, asked.held
     timestamp, nonce = headers.get(names.TIMESTAMP, b""), headers.get(names.NONCE, b"")
     parts = (timestamp, nonce, given.method.upper().encode(), canonical_query(given.query), hashed)
@@ -176,7 +176,7 @@ def _text(value: bytes) -> str:
     return shortened(value.decode("utf-8", "replace"), STRING_CHARS_MAX)
 
 
-def _curl(live: LiveSandbox, asked: _Asked, secret: bytes, hashed: bytes, base: str) -> str:
+def _curl(live: LiveSandbox, asked: _KeyedRequest, secret: bytes, hashed: bytes, base: str) -> str:
     """Return the request as a command for this sandbox, with a fresh signature."""
     given = asked.given
     signing = {names.API_KEY, *names.SIGNATURE_HEADERS, b"host", b"content-length"}
@@ -198,7 +198,7 @@ def fresh_signature(
     return stamp, nonce, signature(secret, to_sign).encode()
 
 
-async def _judged(live: LiveSandbox, asked: _Asked) -> dict[str, Any]:
+async def _judged(live: LiveSandbox, asked: _KeyedRequest) -> dict[str, Any]:
     """Return the verdict of the service, a code of SPEC 5.2 or `valid`, with the autopsy of the signature if there is
     one."""
     now_s = live.signing_time().timestamp()

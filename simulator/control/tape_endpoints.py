@@ -19,7 +19,7 @@ from simulator.persistence.replay.rebuilding import load_whole_tape
 from simulator.persistence.replay.tape_reader import ReadTape, lines_of, read_tapes
 from simulator.persistence.replay.tape_redaction import CannotMask, lines_in_steps
 from simulator.persistence.replay.tape_writer import TakenTape, packed, take_tape, tape_lines
-from simulator.persistence.rewinding import Asked, Rewinder, refuse_lost
+from simulator.persistence.rewinding import MomentRef, Rewinder, refuse_lost
 from simulator.redaction import Secrets
 from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -68,16 +68,16 @@ async def fork(request: Request, wanted: Mapping[str, Any]) -> LiveSandbox:
     try:
         return await rewinder_of(request).fork(original, asked_of(what, "fork."), sandboxes, wanted.get("id"))
     except DomainError as error:
-        if error.path in Asked._fields:  # the body has them within `fork`
+        if error.path in MomentRef._fields:  # the body has them within `fork`
             error.path = f"fork.{error.path}"
         raise
 
 
-def asked_of(wanted: Mapping[str, Any], path: str = "") -> Asked:
+def asked_of(wanted: Mapping[str, Any], path: str = "") -> MomentRef:
     """Return the moment that a body names. Raises `InvalidInput`."""
     if "to" in wanted:
-        return Asked(to=parse_times(wanted["to"], f"{path}to"))
-    return Asked(wanted.get("mark"), n=int(wanted["n"]) if "n" in wanted else None)
+        return MomentRef(to=parse_times(wanted["to"], f"{path}to"))
+    return MomentRef(wanted.get("mark"), n=int(wanted["n"]) if "n" in wanted else None)
 
 
 def rewinder_of(request: Request) -> Rewinder:
@@ -97,8 +97,8 @@ READ_BYTES_MAX: Final = 256 * 1024 * 1024
 async def begin(request: Request, content: bytes, wanted: Mapping[str, Any], id_: str | None, path: str) -> LiveSandbox:
     """Return a new sandbox that begins at the moment of a tape that is `wanted`; `path` is the position of this value
     in the request."""
-    if len(wanted.keys() & set(Asked._fields)) > 1:
-        raise InvalidInput(f"give one of {', '.join(Asked._fields)} at most", path.rstrip("."))
+    if len(wanted.keys() & set(MomentRef._fields)) > 1:
+        raise InvalidInput(f"give one of {', '.join(MomentRef._fields)} at most", path.rstrip("."))
     try:
         tape = await in_background(_chosen, content, wanted.get("sandbox"), wanted.get("life"))
         return await rewinder_of(request).begin(tape, asked_of(wanted, path), sandboxes_of(request), id_)

@@ -10,7 +10,7 @@ import msgspec
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
 from simulator.domain.model.delivery_attempts import Send
-from simulator.domain.model.schedule import Scheduled
+from simulator.domain.model.schedule import ScheduledChange
 from simulator.domain.model.transactions import Step, Transaction
 from simulator.domain.model.wallet import Entry
 from simulator.domain.model.webhooks import Delivery
@@ -30,7 +30,7 @@ class CaseDue(msgspec.Struct, frozen=True):
     is_refund: bool
 
 
-AgendaItem = StepDue | Callback | Delivery | CaseDue | Scheduled
+AgendaItem = StepDue | Callback | Delivery | CaseDue | ScheduledChange
 """A step, the next attempt of a job, the end of a case, or a change of the scenario's schedule."""
 
 
@@ -41,7 +41,7 @@ class TimelineStep(msgspec.Struct, frozen=True, gc=False):
     step: Step
 
 
-AgendaEvent = TimelineStep | Callback | Delivery | CaseDue | Scheduled
+AgendaEvent = TimelineStep | Callback | Delivery | CaseDue | ScheduledChange
 
 
 class AgendaResult(msgspec.Struct, frozen=True):

@@ -11,8 +11,8 @@ from simulator.explore.fault_findings import (
     ExplorationReport,
     FaultFinding,
     FindingWriter,
-    Once,
     Reproduction,
+    UnrepeatedFailure,
     words_of,
 )
 from simulator.explore.run_verdicts import Record, RunVerdict
@@ -62,7 +62,7 @@ class Campaign:
     written."""
 
     def __init__(
-        self, trials: Trials, record: Record, plan: Plan, on_failure: Callable[[FaultFinding | Once], None]
+        self, trials: Trials, record: Record, plan: Plan, on_failure: Callable[[FaultFinding | UnrepeatedFailure], None]
     ) -> None:
         self.report = ExplorationReport()
         self._trials = trials

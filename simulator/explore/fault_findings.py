@@ -34,7 +34,7 @@ class FaultFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class Once:
+class UnrepeatedFailure:
     """A failure that did not recur: its sentence, and its tape, if there is one."""
 
     text: str
@@ -99,14 +99,14 @@ class FindingWriter:
             self._write_tape(path.with_suffix(".yaml.tape"), failure.tape)
         return FaultFinding(text, tuple(reason.text for reason in reasons), path, line, failure)
 
-    def once(self, failure: Failure) -> Once:
+    def once(self, failure: Failure) -> UnrepeatedFailure:
         """Write the tape of the run that failed. Raises `OSError`."""
         stem, digest = _stem(sentence(failure.faults)), _digest(failure)[:8]
         path = self.folder / f"once-{stem}-{digest}.tape"
         if failure.tape is not None:
             self._write_tape(path, failure.tape)
         text = f"{sentence(failure.faults)}: {_words(failure)}: failed once and not again"
-        return Once(text, path if path.exists() else None)
+        return UnrepeatedFailure(text, path if path.exists() else None)
 
     def _path(self, failure: Failure, named: Callable[[int], str]) -> Path:
         return self.folder / self.record.file_of(_digest(failure), named)
@@ -154,7 +154,7 @@ class ExplorationReport:
     storms_survived_s: float = 0.0
     no_storms: str = ""
     findings: list[FaultFinding] = field(default_factory=list)
-    once: list[Once] = field(default_factory=list)
+    once: list[UnrepeatedFailure] = field(default_factory=list)
 
     @property
     def survived(self) -> int:

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from simulator.persistence.errors import RESTORE, Damaged, Unusable, code_of, reading_errors
+from simulator.persistence.errors import RESTORE, DamagedStore, Unusable, code_of, reading_errors
 from simulator.persistence.schema import (
     APPLICATION_ID,
     DATABASE,
@@ -115,7 +115,7 @@ def create(path: Path, version: str, journal: str = "WAL") -> None:
 
 
 def format_of(db: sqlite3.Connection, path: Path) -> int:
-    """Return the format of a database, 0 for an empty database. Raises `Unusable` and `Damaged`."""
+    """Return the format of a database, 0 for an empty database. Raises `Unusable` and `DamagedStore`."""
     with reading_errors(path):
         (application,) = db.execute("PRAGMA application_id").fetchone()
         (found,) = db.execute("PRAGMA user_version").fetchone()
@@ -126,19 +126,19 @@ def format_of(db: sqlite3.Connection, path: Path) -> int:
         if found > FORMAT:
             raise Unusable(f"{path}: written by a newer reseller-sim (format {found}, known is {FORMAT}): use that one")
         if found < 1:
-            raise Damaged(f"{path}: has format {found}, which never was: {RESTORE}")
+            raise DamagedStore(f"{path}: has format {found}, which never was: {RESTORE}")
         return int(found)
 
 
 def convert_format_1(path: Path, version: str) -> None:
     """Convert a database of format 1, where only some rows had a checksum, in a single transaction. It drops the
-    snapshots; the next start replays the tape once. Raises `Unusable` and `Damaged`, without any change."""
+    snapshots; the next start replays the tape once. Raises `Unusable` and `DamagedStore`, without any change."""
     with reading_errors(path), closing(connect(path)) as db, db:
         db.execute("BEGIN EXCLUSIVE")
         for query in ("PRAGMA integrity_check(1)", _FORMER_DAMAGE):
             row = db.execute(query).fetchone()
             if row is not None and row[0] != "ok":
-                raise Damaged(f"{path}: {row[0]} is damaged, so that the folder cannot be converted: {RESTORE}")
+                raise DamagedStore(f"{path}: {row[0]} is damaged, so that the folder cannot be converted: {RESTORE}")
         row = db.execute("SELECT sandbox FROM lives WHERE state = 1 AND floor > 0").fetchone()
         if row is not None:
             text = f"sandbox {row[0]!r} has dropped the beginning of its tape, and has snapshots of an earlier version"
@@ -163,11 +163,11 @@ def reading_connection(folder: Path) -> Iterator[sqlite3.Connection]:
 
 
 def refuse_no_store(folder: Path) -> None:
-    """Raise `Unusable` or `Damaged` for a folder without sandboxes."""
+    """Raise `Unusable` or `DamagedStore` for a folder without sandboxes."""
     if not any((folder / name).exists() for name in _OURS):
         raise Unusable(f"{folder}: is not a data folder, which `serve --data-dir` creates")
     if not (folder / DATABASE).exists():
-        raise Damaged(f"{folder}: {DATABASE} is missing: {RESTORE}")
+        raise DamagedStore(f"{folder}: {DATABASE} is missing: {RESTORE}")
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
@@ -176,7 +176,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
         db = connect(path, reading_mode(path))
     try:
         if (found := format_of(db, path)) == 0:
-            raise Damaged(f"{path}: is empty: {RESTORE}")
+            raise DamagedStore(f"{path}: is empty: {RESTORE}")
         if found < FORMAT:
             hint = "`serve --data-dir` and `reseller-sim data compact DIR` convert its folder"
             raise Unusable(f"{path}: written by an earlier reseller-sim: {hint}")

@@ -20,7 +20,7 @@ class Unusable(StoreError):
     changed."""
 
 
-class Damaged(StoreError):
+class DamagedStore(StoreError):
     """A file is missing, truncated or changed."""
 
 
@@ -60,10 +60,10 @@ def reading_errors(path: object) -> Iterator[None]:
         raise WriteFailed("the store is closed") from None
     except sqlite3.Error as error:
         if code_of(error) in _DAMAGED or not hasattr(error, "sqlite_errorcode"):
-            raise Damaged(f"{path}: damaged ({error}): {RESTORE}") from None
+            raise DamagedStore(f"{path}: damaged ({error}): {RESTORE}") from None
         hint = "it needs a folder that can be written, and room"
         raise Unusable(f"{path}: cannot be used ({error}): {hint}") from None
     except OSError as error:
         raise Unusable(f"{path}: cannot be used ({error.strerror}): give a folder that can be") from None
     except (OverflowError, TypeError, ValueError) as error:
-        raise Damaged(f"{path}: damaged ({error}): {RESTORE}") from None
+        raise DamagedStore(f"{path}: damaged ({error}): {RESTORE}") from None

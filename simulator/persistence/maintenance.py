@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from simulator.persistence.database import create, open_to_read, reading_connection, reading_mode, refuse_no_store
-from simulator.persistence.errors import RESTORE, Damaged, StoreError, Unusable, reading_errors
+from simulator.persistence.errors import RESTORE, DamagedStore, StoreError, Unusable, reading_errors
 from simulator.persistence.reader import Reader
 from simulator.persistence.schema import (
     DATABASE,
@@ -72,7 +72,7 @@ _COPY: Final = (
 
 
 @dataclass
-class Checked:
+class StoreCheck:
     """The result of a check. `problems` has a line for each problem, but only for the first damaged entry of a sandbox;
     the folder is intact when it is empty. Answers to requests that waited count as separate `entries`."""
 
@@ -90,22 +90,22 @@ class Checked:
         return f"{_counted(len(self.problems), 'problem') if self.problems else 'undamaged'}: {counts}"
 
 
-def check(folder: Path, more: More = lambda reader: ()) -> Checked:
+def check(folder: Path, more: More = lambda reader: ()) -> StoreCheck:
     """Check everything in a folder, read-only and as of a single commit; an intact folder is also checked by `more`,
     which yields a line per problem. Raises `Unusable`; any damage is in the result."""
-    checked = Checked(bytes=_bytes_of(folder))
+    checked = StoreCheck(bytes=_bytes_of(folder))
     path = folder / DATABASE
     try:
         with reading_connection(folder) as db:
             checked.problems += [f"{path}: {problem}" for problem in problems_of(db, checked)]
             if not checked.problems:
                 checked.problems += [f"{folder}: {problem}" for problem in more(Reader(db.execute, path))]
-    except Damaged as damaged:
+    except DamagedStore as damaged:
         checked.problems.append(str(damaged))
     return checked
 
 
-def problems_of(db: sqlite3.Connection, checked: Checked) -> Iterator[str]:
+def problems_of(db: sqlite3.Connection, checked: StoreCheck) -> Iterator[str]:
     """Yield the problems of a database, and count its contents."""
     try:
         for (line,) in db.execute("PRAGMA integrity_check"):
@@ -132,7 +132,7 @@ def compact(folder: Path, *, version: str, retention: Retention | None = None, m
     with Store(folder, version=version, retention=retention) as store:
         if problems := check(folder, more).problems:
             others = f" (and {len(problems) - 1} more: `data check` says which)" if len(problems) > 1 else ""
-            raise Damaged(f"{problems[0]}{others}; nothing was compacted, since {folder} is damaged")
+            raise DamagedStore(f"{problems[0]}{others}; nothing was compacted, since {folder} is damaged")
         store.compact()
     return f"compacted: {before} bytes before, {_bytes_of(folder)} after"
 
@@ -173,32 +173,32 @@ def export_sandbox(folder: Path, sandbox: str, file: Path, *, version: str) -> N
             db.execute("BEGIN IMMEDIATE")
             for statement in _COPY:
                 db.execute(statement, _values(found, found.key, 0))
-        for problem in problems_of(db, copied := Checked()):
-            raise Damaged(f"{folder}: {problem}: {RESTORE}")
+        for problem in problems_of(db, copied := StoreCheck()):
+            raise DamagedStore(f"{folder}: {problem}: {RESTORE}")
     if not copied.sandboxes:
         raise Unusable(f"{folder}: sandbox {sandbox!r} was reset or deleted meanwhile: export it again")
 
 
 @contextmanager
 def exported_reader(file: Path) -> Iterator[Reader]:
-    """Open the file of a sandbox for reading. Raises `Damaged` if it is incomplete, or is another kind of file."""
+    """Open the file of a sandbox for reading. Raises `DamagedStore` if it is incomplete, or is another kind of file."""
     file.open("rb").close()  # an `OSError` says best why it cannot be read
     try:
         db = open_to_read(file)
     except StoreError as error:
         text = "it is not an exported sandbox, or it is damaged: `reseller-sim data export DIR FILE` writes one"
-        raise Damaged(f"{text} ({error})") from None
+        raise DamagedStore(f"{text} ({error})") from None
     with closing(db):
-        for problem in problems_of(db, checked := Checked()):
-            raise Damaged(f"it is damaged ({problem}): export it again")
+        for problem in problems_of(db, checked := StoreCheck()):
+            raise DamagedStore(f"it is damaged ({problem}): export it again")
         if checked.sandboxes != 1:
-            raise Damaged(f"it has {checked.sandboxes} sandboxes: `reseller-sim data export DIR FILE` writes one")
+            raise DamagedStore(f"it has {checked.sandboxes} sandboxes: `reseller-sim data export DIR FILE` writes one")
         yield Reader(db.execute, file)
 
 
 def import_sandbox(store: Store, file: Path, *, replaces: bool = False) -> str:
     """Import the sandbox of a file and return its name; with `replaces` it replaces the sandbox of its name. Also
-    commits the queue. Raises `Unusable`, `Damaged` (the file) and `WriteFailed` without adding anything."""
+    commits the queue. Raises `Unusable`, `DamagedStore` (the file) and `WriteFailed` without adding anything."""
     with exported_reader(file) as reader:
         (found,) = reader.lives()
     writer = store.writer
@@ -235,7 +235,7 @@ def _unwritable_target(target: Path, error: Exception) -> Unusable:
     return Unusable(f"{target}: cannot be written ({reason}): give a folder that can be, and has room")
 
 
-def _problems_of_life(db: sqlite3.Connection, checked: Checked, life: int, floor: int, size: int) -> Iterator[str]:
+def _problems_of_life(db: sqlite3.Connection, checked: StoreCheck, life: int, floor: int, size: int) -> Iterator[str]:
     last = floor
     rows = db.execute(
         f"SELECT id & {LAST_ENTRY}, bytes_up_to, length(data), crc IS {ENTRY_SUM} FROM entries "

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from simulator.persistence.database import reading_connection
-from simulator.persistence.errors import RESTORE, Damaged, NoSandbox, StoreError, reading_errors
+from simulator.persistence.errors import RESTORE, DamagedStore, NoSandbox, StoreError, reading_errors
 from simulator.persistence.schema import DATABASE, LAST_ENTRY, checksum, entry_keys, part_keys
 from simulator.persistence.writer import Life, SnapshotSize
 
@@ -40,7 +40,7 @@ class Reader:
         self._place = place
 
     def lives(self, sandbox: str | None = None) -> list[Life]:
-        """Return the lives of all sandboxes by name, or of one, if it exists. Raises `Damaged`."""
+        """Return the lives of all sandboxes by name, or of one, if it exists. Raises `DamagedStore`."""
         found = [(sandbox,)] if sandbox is not None else self.rows("SELECT sandbox FROM lives ORDER BY sandbox")
         return [self._life(*row) for (name,) in found for row in self.rows(_LIFE, name)]
 
@@ -60,7 +60,7 @@ class Reader:
         return life
 
     def life(self, sandbox: str, key: int | None = None) -> Life:
-        """Return the life of a sandbox, which must have this `key` if given. Raises `NoSandbox` or `Damaged`."""
+        """Return the life of a sandbox, which must have this `key` if given. Raises `NoSandbox` or `DamagedStore`."""
         lives = self.lives(sandbox)
         if not lives:
             raise NoSandbox(f"the store has no sandbox {sandbox!r}")
@@ -70,7 +70,7 @@ class Reader:
 
     def entries(self, sandbox: str, n: int = 1, life: int | None = None) -> Iterator[tuple[int, int, bytes]]:
         """Yield number, time in microseconds and data of the entries from the `n`th on, which must be after the floor.
-        Raises `NoSandbox` or `Damaged`."""
+        Raises `NoSandbox` or `DamagedStore`."""
         found = self.life(sandbox, life)
         if n <= found.floor:
             raise NoSandbox(f"the entries of sandbox {sandbox!r} up to {found.floor} are not kept any more")
@@ -102,7 +102,7 @@ class Reader:
         return [(name, n, note) for name, n, note, _ in self.rows(_MARKS, self.life(sandbox).key)]
 
     def parts(self, snapshot: SnapshotSize) -> Iterator[tuple[str, bytes]]:
-        """Yield name and data of each part of a snapshot. Raises `Damaged`, also when parts are missing."""
+        """Yield name and data of each part of a snapshot. Raises `DamagedStore`, also when parts are missing."""
         count = 0
         for name, data, crc in self._stepped(_PARTS, *part_keys(snapshot.key)):
             if crc != checksum(name, data):
@@ -110,7 +110,7 @@ class Reader:
             count += 1
             yield name, data
         if count != snapshot.parts:
-            raise Damaged(f"{self._place}: a snapshot has {count} of {snapshot.parts} parts: {RESTORE}")
+            raise DamagedStore(f"{self._place}: a snapshot has {count} of {snapshot.parts} parts: {RESTORE}")
 
     def _slice(self, low: int, high: int) -> list[Any]:
         rows, size = [], 0
@@ -137,10 +137,10 @@ class Reader:
         rows = self.rows("SELECT floor FROM lives WHERE id = ?", life)
         if not rows or n <= rows[0][0]:
             return NoSandbox(f"entry {n} of sandbox {sandbox!r} is not kept any more")
-        return Damaged(f"{self._place}: entry {n} of sandbox {sandbox!r} is missing: {RESTORE}")
+        return DamagedStore(f"{self._place}: entry {n} of sandbox {sandbox!r} is missing: {RESTORE}")
 
-    def _damaged(self, what: str) -> Damaged:
-        return Damaged(f"{self._place}: {what} is damaged: {RESTORE}")
+    def _damaged(self, what: str) -> DamagedStore:
+        return DamagedStore(f"{self._place}: {what} is damaged: {RESTORE}")
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from simulator.domain.model.scenario import Scenario
 from simulator.persistence.errors import NoSandbox, StoreError, Unusable
 from simulator.persistence.keeper import StoredMark, not_kept_errors
 from simulator.persistence.reader import Reader
-from simulator.persistence.replay.codec import Answered, BadTape, Began, entry_from
+from simulator.persistence.replay.codec import AnsweredRequest, BadTape, Began, entry_from
 from simulator.persistence.replay.player import Player, RequestReplay
 from simulator.persistence.replay.rebuilding import EPOCH, Surroundings, compiler_for, nowhere, player_of
 from simulator.persistence.replay.tape_reader import head_from
@@ -95,7 +95,7 @@ class Restorer:
         """Play the entries after a line. Return the wall time at the end."""
         left_at = player.clock.wall()  # as far as the tape has it
         for place, at, entry in _lines(self._reader, life, line + 1):
-            if isinstance(entry, Answered):
+            if isinstance(entry, AnsweredRequest):
                 found = player.answered(entry.exchange)
             else:
                 found, left_at = player.play(entry), at
@@ -107,7 +107,7 @@ class Restorer:
         return left_at
 
 
-def _lines(reader: Reader, life: Life, line: int) -> Iterator[tuple[int, datetime, Entry | Answered]]:
+def _lines(reader: Reader, life: Life, line: int) -> Iterator[tuple[int, datetime, Entry | AnsweredRequest]]:
     """Yield the entries from a line on, and the answers to waiting requests, with their wall times. Each line is read
     before the previous one is yielded, so that a request that resumes knows its answer."""
     began: Began = {}
@@ -119,7 +119,7 @@ def _lines(reader: Reader, life: Life, line: int) -> Iterator[tuple[int, datetim
 def _entries(reader: Reader, life: Life, last: int) -> Iterator[Entry]:
     """Yield the entries up to a line; those of waiting requests get the answers up to it afterwards."""
     lines = takewhile(lambda line: line[0] <= last, _lines(reader, life, 1))
-    return (entry for _, _, entry in lines if not isinstance(entry, Answered))
+    return (entry for _, _, entry in lines if not isinstance(entry, AnsweredRequest))
 
 
 def kept_tape(reader: Reader, sandbox: str, replayer: RequestReplay) -> TakenTape:

@@ -42,7 +42,7 @@ REBUILT_MAX: Final = 4
 """The limit of concurrent rebuilds; others wait in order."""
 
 
-class Asked(NamedTuple):
+class MomentRef(NamedTuple):
     """A requested moment: the name of a mark, a time of the sandbox, or a number of entries; all empty for the
     present."""
 
@@ -73,14 +73,14 @@ class Rewinder:
         self.snapshots.want(live)
         return mark
 
-    async def rewind(self, live: LiveSandbox, asked: Asked) -> None:
+    async def rewind(self, live: LiveSandbox, ref: MomentRef) -> None:
         """Rewind a sandbox to a moment. Raises `Unknown` for an unknown mark, or when it is deleted;
         `Unacceptable` for a moment that is not on the tape; `Conflict` when a full tape lacks it, during an advance,
         when the sandbox is reset or rewound meanwhile, or cannot be rebuilt."""
         life = live.driver
         refuse_lost(live, life)
         life.refuse_while_advancing()
-        moment = await _moment_of(live, asked)
+        moment = await _moment_of(live, ref)
         async with self._rebuilding:
             player = await self._rebuilt(live, life, moment, live.id, live.beginning)
         try:
@@ -95,14 +95,14 @@ class Rewinder:
         await live.replace_with(player.live, clock, place, moment.about)
         self.snapshots.add(live, player.live.beginning, *(snapshot for snapshot in known if snapshot.n <= moment.n))
 
-    async def fork(self, live: LiveSandbox, asked: Asked, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
+    async def fork(self, live: LiveSandbox, ref: MomentRef, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
         """Create a second sandbox that begins at a moment of the first. Raises the same as `rewind`, the same as
         `Sandboxes.build` for its id, and `Conflict` when the budget of tapes is used up."""
         id_ = sandboxes.free_id(wanted_id)
         life = live.driver
         refuse_lost(live, life)
         life.refuse_while_advancing()
-        moment = await _moment_of(live, asked)
+        moment = await _moment_of(live, ref)
         before = live.beginning
         beginning = replace(before, spec=replace(before.spec, id=id_, drawn_for=before.spec.drawn_for or live.id))
         async with self._rebuilding:
@@ -112,11 +112,11 @@ class Rewinder:
         marks = live.marks.up_to(moment.n, moment.at)
         return await self._added(player, moment, marks, sandboxes, live.id, lambda: refuse_lost(live, life))
 
-    async def begin(self, tape: ReadTape, asked: Asked, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
+    async def begin(self, tape: ReadTape, ref: MomentRef, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
         """Create a sandbox that begins at a moment of a tape. Raises `Unacceptable`, `ScenarioError`, the same as
         `Sandboxes.build` for its id, and `Conflict` when the tape cannot be replayed or takes too much memory."""
         id_ = sandboxes.free_id(wanted_id)
-        moment = _moment_of_tape(tape, asked)
+        moment = _moment_of_tape(tape, ref)
         async with self._rebuilding:
             player = await self._begun(tape, moment, sandboxes, id_)
         marks = [mark for mark in _marks_of(tape).values() if mark.n <= moment.n]
@@ -230,13 +230,13 @@ def refuse_lost(live: LiveSandbox, life: Driver) -> None:
         raise Conflict("sandbox_reset", text)
 
 
-async def _moment_of(live: LiveSandbox, asked: Asked) -> Moment:
+async def _moment_of(live: LiveSandbox, ref: MomentRef) -> Moment:
     """Return the requested moment. Raises `Unknown` for an unknown mark, `Unacceptable` for a time or number that is
     not on the tape, and `Conflict` when a full tape lacks it."""
-    if asked.mark is not None:
-        mark = live.marks.get(asked.mark)
+    if ref.mark is not None:
+        mark = live.marks.get(ref.mark)
         return Moment(mark.n, mark.at, mark.name)
-    until = asked.n if asked.to is None else asked.to
+    until = ref.n if ref.to is None else ref.to
     if until is None:
         _refuse_full(live)
         return Moment(len(live.tape), live.clock.now(), "now")
@@ -245,26 +245,26 @@ async def _moment_of(live: LiveSandbox, asked: Asked) -> Moment:
     try:
         moment = await in_background(lambda: rebuilding.moment_in(list(entries), until, *span))
     except Unacceptable:
-        if asked.to is None:
+        if ref.to is None:
             _refuse_full(live)
         raise
-    if asked.to is None:
+    if ref.to is None:
         return moment
     if moment.n == len(entries):
         _refuse_full(live)
-    marked = (mark.at for mark in live.marks if mark.n <= moment.n and mark.at <= asked.to.latest)
+    marked = (mark.at for mark in live.marks if mark.n <= moment.n and mark.at <= ref.to.latest)
     return moment._replace(at=max((moment.at, *marked)))
 
 
-def _moment_of_tape(tape: ReadTape, asked: Asked) -> Moment:
+def _moment_of_tape(tape: ReadTape, ref: MomentRef) -> Moment:
     """Return the requested moment of a tape. Raises `Unacceptable`."""
-    until = asked.n if asked.to is None else asked.to
-    if asked.mark is not None:
+    until = ref.n if ref.to is None else ref.to
+    if ref.mark is not None:
         marks = _marks_of(tape)
-        if asked.mark not in marks:
-            text = f"the tape has no mark {asked.mark!r}; it has {', '.join(marks) or 'none'}"
+        if ref.mark not in marks:
+            text = f"the tape has no mark {ref.mark!r}; it has {', '.join(marks) or 'none'}"
             raise Unacceptable("unknown_moment", text, "mark")
-        mark = marks[asked.mark]
+        mark = marks[ref.mark]
         return Moment(mark.n, mark.at, mark.name)
     if until is not None:
         return rebuilding.moment_until(tape, until)

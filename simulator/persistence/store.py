@@ -24,7 +24,7 @@ from threading import Lock
 from typing import Final, Literal, Self
 
 from simulator.persistence.database import Ownership, convert_format_1, create, format_of, make_folder
-from simulator.persistence.errors import RESTORE, Damaged, StoreError, WriteFailed, reading_errors, writing_error
+from simulator.persistence.errors import RESTORE, DamagedStore, StoreError, WriteFailed, reading_errors, writing_error
 from simulator.persistence.gate import Done, call_waiting
 from simulator.persistence.reader import Reader
 from simulator.persistence.schema import DATABASE, LIFE_SHIFT, SNAPSHOT_SHIFT, connect
@@ -51,8 +51,8 @@ class Store:
     ) -> None:
         """Own a folder and open or create it; a folder of an earlier version is converted. `version` is the version of
         the program, for the messages of older programs; the log is checkpointed after about `log_bytes`, and is
-        overwritten from then on, which costs less than to write a new one. Raises `Unusable` or `Damaged`, without any
-        change."""
+        overwritten from then on, which costs less than to write a new one. Raises `Unusable` or `DamagedStore`; then it
+        changes nothing."""
         self.folder = Path(folder)
         self.path = self.folder / DATABASE
         self.place = str(self.path)
@@ -227,7 +227,7 @@ def _prepare(path: Path, ownership: Ownership, version: str) -> None:
         with reading_errors(path), closing(connect(path)) as db:
             found = format_of(db, path)
     if found == 0 and ownership.had_store:
-        raise Damaged(f"{path}: is missing or empty: {RESTORE}; or empty this folder to begin again")
+        raise DamagedStore(f"{path}: is missing or empty: {RESTORE}; or empty this folder to begin again")
     if found == 0:
         create(path, version)
     elif found == 1:

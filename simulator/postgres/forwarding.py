@@ -43,7 +43,7 @@ class OwnerLost(Exception):
     """The lease of the owner ended before it answered: the request may have been executed."""
 
 
-class Forwarded(NamedTuple):
+class ForwardedClient(NamedTuple):
     """The client of a forwarded request, and the scheme that it used."""
 
     client: str
@@ -55,7 +55,7 @@ def is_forwarded(headers: Mapping[bytes, bytes] | Fields) -> bool:
     return MARK in headers if isinstance(headers, Mapping) else any(name == MARK for name, _ in headers)
 
 
-def accept(scope: Scope, secret: str) -> Forwarded | None:
+def accept(scope: Scope, secret: str) -> ForwardedClient | None:
     """Return the client that the mark of a request names, and remove the mark; return None for a wrong secret."""
     given = next(value for name, value in scope["headers"] if name == MARK).decode("latin-1").split(" ")
     responder = responder_of(scope)
@@ -66,7 +66,7 @@ def accept(scope: Scope, secret: str) -> Forwarded | None:
         responder.request.by_name.pop(MARK, None)
     if len(given) != 3 or not compare_digest(given[0].encode(), secret.encode()):
         return None
-    return Forwarded(given[1], given[2])
+    return ForwardedClient(given[1], given[2])
 
 
 async def body_of(receive: Receive) -> bytes | None:

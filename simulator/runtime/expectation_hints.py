@@ -11,7 +11,7 @@ from simulator.domain.commands import ChangeProduct, ChangeTree, Credit
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.expectations import Expectation, ExpectationKind
 from simulator.domain.model.rules import Fields
-from simulator.domain.model.schedule import Scheduled
+from simulator.domain.model.schedule import ScheduledChange
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.webhooks import BALANCE_ADDED, Delivery
 from simulator.domain.state import State
@@ -132,9 +132,9 @@ def _matters(state: State, item: AgendaItem, expected: Expectation) -> bool:
             return _callback_matters(item, expected)
         case Delivery():
             return _delivery_matters(item, expected)
-        case Scheduled(commands=(Credit(reseller=reseller),)):
+        case ScheduledChange(commands=(Credit(reseller=reseller),)):
             return _deposit_matters(reseller, expected)
-        case Scheduled(commands=(ChangeProduct() | ChangeTree(),)):
+        case ScheduledChange(commands=(ChangeProduct() | ChangeTree(),)):
             return expected.kind is ExpectationKind.WEBHOOKS
     return False
 
@@ -195,7 +195,7 @@ def _line(state: State, item: ComingItem) -> str:
             return f"payment {_short(case.transaction.refid)} waits for the answer to its {case.kind.value}, in {wait}"
         case Callback() | Delivery() as job:
             return f"{_named(job)} is sent in {wait}"
-        case Scheduled(commands=(Credit(reseller=reseller),)):
+        case ScheduledChange(commands=(Credit(reseller=reseller),)):
             return f"a deposit for {reseller} comes in {wait}"
     return f"a scheduled change comes in {wait}"
 

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from simulator.persistence.tape.entries import Recorded
+from simulator.persistence.tape.entries import RequestRecord
 from simulator.runtime.traces import trace_of
 from simulator.runtime.wait_limits import Notifier
 
@@ -142,7 +142,7 @@ UNEXPECTED = "unexpected"
 """The error of a request that met a mistake of the simulator."""
 
 
-class Exchange(Recorded, gc=False, kw_only=True):
+class Exchange(RequestRecord, gc=False, kw_only=True):
     """A request and its answer, filled in by the pipeline and then stored in the journal.
 
     `n` is assigned when it is answered, so that the journal is in order; it stays 0 when the sandbox was deleted

@@ -125,7 +125,7 @@ class SavedText(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListItem:
     """A listed scenario; `description` is None if none is found at the beginning of the file."""
 
     name: str
@@ -133,11 +133,11 @@ class Listed:
     description: str | None
 
 
-def listed(folder: ScenarioFolder | None, start: int, count: int) -> tuple[list[Listed], bool]:
+def listed(folder: ScenarioFolder | None, start: int, count: int) -> tuple[list[ListItem], bool]:
     """Return up to `count` scenarios from the position `start` on, bundled ones first, and whether there are more."""
     known: list[tuple[str, Source]] = [(name, BUNDLED) for name in names()]
     known += [(name, FOLDER) for name in ([] if folder is None else folder.names())]
-    rows = [Listed(name, source, _description(name, source, folder)) for name, source in known[start : start + count]]
+    rows = [ListItem(name, source, _description(name, source, folder)) for name, source in known[start : start + count]]
     return rows, len(known) > start + count
 
 

@@ -177,7 +177,7 @@ class SessionClock:
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class SignedAs:
     """The signed parts that replace the request's own; None keeps the request's part."""
 
     method: str | None = None
@@ -238,7 +238,7 @@ class Session:
         body: Any = None,
         *,
         headers: Mapping[str, str | None] | None = None,
-        signed: Signed | None = None,
+        signed: SignedAs | None = None,
         nonce: str | None = None,
         age_s: float = 0,
         secret: str | None = None,
@@ -246,7 +246,7 @@ class Session:
         """Send a signed request. `headers` replace signature headers, or remove them (None). The other arguments change
         the signed values: another request, another nonce, a timestamp that is `age_s` old, another secret."""
         content = body if isinstance(body, bytes) else b"" if body is None else dumps(body).encode()
-        other = signed or Signed()
+        other = signed or SignedAs()
         query = canonical_query(target.partition("?")[2].encode()) if other.query is None else other.query.encode()
         credentials = self._credentials if secret is None else self._credentials._replace(secret=secret)
         _, signature = signature_headers(

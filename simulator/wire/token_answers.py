@@ -32,7 +32,7 @@ def is_token_path(path: str) -> bool:
     return path in PATHS or "/" + "/".join(filter(None, unquote(path).split("/"))) in PATHS
 
 
-class Issued(msgspec.Struct, frozen=True, kw_only=True):
+class IssuedTokens(msgspec.Struct, frozen=True, kw_only=True):
     """Issued tokens; `refresh` is None when the caller keeps its own."""
 
     access: str
@@ -41,7 +41,7 @@ class Issued(msgspec.Struct, frozen=True, kw_only=True):
     expires_in_s: int
 
 
-def authentication_result(issued: Issued, shape: object = "both") -> dict[str, Any]:
+def authentication_result(issued: IssuedTokens, shape: object = "both") -> dict[str, Any]:
     """`flat`: the five members. `wrapped`: inside `AuthenticationResult`. `both`: both combined."""
     result: dict[str, Any] = {
         "AccessToken": issued.access,

@@ -12,7 +12,7 @@ import pytest
 
 from simulator.cli.control import Control
 from simulator.cli.output import clock_time
-from simulator.cli.usage import Refused
+from simulator.cli.usage import BadResult
 from tests.support.asking import Asking
 from tests.support.runner import invoke, refusal
 
@@ -78,7 +78,7 @@ def test_an_advance_that_ended_before_it_was_stopped_is_no_mistake(
         if method == "POST":
             raise KeyboardInterrupt
         if method == "DELETE":
-            raise Refused("no", code)
+            raise BadResult("no", code)
         return ask(control, method, path, *rest, **flags)
 
     monkeypatch.setattr(Control, "ask", answer)

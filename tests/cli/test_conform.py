@@ -14,7 +14,7 @@ import pytest
 
 from simulator import __version__
 from simulator.cli.reports.conform_report import write_files
-from simulator.staging.conform.findings import ConformReport, Departure, Learned, Result
+from simulator.staging.conform.findings import ConformReport, Departure, LearnedKnob, Result
 from simulator.staging.conform.run import known_names
 from simulator.staging.service import Session, SessionClock
 from simulator.staging.signed_requests import Credentials
@@ -208,7 +208,7 @@ def test_requests_keep_their_pace() -> None:
 def test_answers_of_a_service_are_escaped_in_every_file(tmp_path: Path) -> None:
     departure = Departure(HOSTILE, HOSTILE, HOSTILE)
     result = Result(HOSTILE, "2.1", HOSTILE, "departs", (departure,), notes=(HOSTILE,))
-    made = ConformReport(HOSTILE, (result,), (Learned("history-limit", "cap", HOSTILE),))
+    made = ConformReport(HOSTILE, (result,), (LearnedKnob("history-limit", "cap", HOSTILE),))
     paths = [tmp_path / name for name in ("xml", "json", "html")]
     assert write_files(made, *paths)
     for path in paths:

@@ -170,13 +170,13 @@ def test_the_problems_of_a_scenario_that_is_served_are_harmless(tmp_path: Path) 
 
 def test_the_banner_is_harmless(hostile_file: Path) -> None:
     from simulator.cli import banner
-    from simulator.cli.server import Running, prepare
+    from simulator.cli.server import BoundServer, prepare
 
     flags: dict[str, Any] = dict.fromkeys(ServerFlags._fields)
     flags |= {"scenario": str(hostile_file), "host": "127.0.0.1", "port": 0, "allow_host": (), "callbacks": "any"}
     printed: list[str] = []
 
-    def on_ready(running: Running) -> None:
+    def on_ready(running: BoundServer) -> None:
         printed.extend((banner.page(running), banner.json_line(running)))
         running.server.should_exit = True
 

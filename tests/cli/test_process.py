@@ -16,7 +16,7 @@ import pytest
 from simulator.app import App, build_app
 from simulator.cli import process
 from simulator.cli.process import LogFormat, hide_secrets, use_log_format
-from simulator.cli.server import Running, prepare
+from simulator.cli.server import BoundServer, prepare
 from simulator.cli.server_flags import ServerFlags
 from simulator.options import Options
 from simulator.redaction import MASKED
@@ -70,19 +70,19 @@ def test_a_server_that_was_made_from_flags_hides_its_secrets(
 ) -> None:
     flags: dict[str, Any] = dict.fromkeys(ServerFlags._fields)
     flags |= {"scenario": "default", "host": "127.0.0.1", "port": 0, "allow_host": (), "control_token": TOKEN}
-    served: list[Running] = []
+    served: list[BoundServer] = []
 
     def fails(app: App, *_: Any) -> None:
         reseller = next(iter(app.sandboxes.get("default").core.state.resellers.values()))
         raise KeyError(f"{TOKEN} {reseller.keys[0].secret}")
 
-    def on_ready(running: Running) -> None:
+    def on_ready(running: BoundServer) -> None:
         served.append(running)
         loop = asyncio.get_running_loop()
         asking = loop.run_in_executor(None, ask, running)
         asking.add_done_callback(lambda _: setattr(running.server, "should_exit", True))
 
-    def ask(running: Running) -> None:
+    def ask(running: BoundServer) -> None:
         with pytest.raises(URLError):
             urlopen(f"{running.url}/v2/balance")  # noqa: S310 - http
 

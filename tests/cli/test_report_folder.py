@@ -12,7 +12,7 @@ import pytest
 from simulator.cli.reports.folder import ReportFolder, begin_folder
 from simulator.cli.reports.judge import Judge, expectation_case
 from simulator.cli.reports.report_cases import Reports, Suite
-from simulator.cli.server import Running
+from simulator.cli.server import BoundServer
 from simulator.control.result_endpoints import audit_of
 from simulator.runtime.expectation_verdicts import verdicts
 from tests.support.client import Client, running
@@ -121,7 +121,7 @@ def test_a_sandbox_is_judged_and_written_beside_the_event_loop(tmp_path: Path) -
     begin_folder(tmp_path)
     with running({"expect": EXPECT}) as client:
         judge = Judge(flags, tmp_path)
-        judge.follow(Running(SimpleNamespace(url="http://127.0.0.1:1"), client.app), "mine.yaml")  # type: ignore[arg-type]
+        judge.follow(BoundServer(SimpleNamespace(url="http://127.0.0.1:1"), client.app), "mine.yaml")  # type: ignore[arg-type]
         may_go_on = threading.Event()
 
         def takes_long() -> None:

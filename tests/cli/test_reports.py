@@ -16,7 +16,7 @@ from simulator.cli.reports.folder import coverage_text, section
 from simulator.cli.reports.html import document
 from simulator.cli.reports.judge import Judge, RunVerdicts
 from simulator.cli.reports.report_cases import ReportCase, Reports, Suite, annotations, as_json, junit
-from simulator.cli.server import Running
+from simulator.cli.server import BoundServer
 from simulator.cli.usage import PROGRAM
 from simulator.control.result_endpoints import coverage_shown
 from simulator.domain.errors import DomainError
@@ -97,7 +97,7 @@ def test_a_sandbox_without_expectations_has_no_suite_and_each_life_has_its_own(t
     file = tmp_path / "result.json"
     with running({"expect": [{"calls": {}, "count": 1}]}) as client:
         judge = Judge(Reports(None, file, "text"), None)
-        judge.follow(Running(SimpleNamespace(url="http://127.0.0.1:1"), client.app), "mine.yaml")  # type: ignore[arg-type]
+        judge.follow(BoundServer(SimpleNamespace(url="http://127.0.0.1:1"), client.app), "mine.yaml")  # type: ignore[arg-type]
         client.sandbox({"scenario": "other"}, "other")
         client.call("GET", "/v2/balance")
         client.sim("POST", "/sandboxes/default/reset")

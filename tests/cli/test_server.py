@@ -14,7 +14,7 @@ import pytest
 from simulator.cli import banner
 from simulator.cli import server as server_module
 from simulator.cli.banner import page
-from simulator.cli.server import Running, prepare
+from simulator.cli.server import BoundServer, prepare
 from simulator.cli.server_flags import ServerFlags, of_one_command, options_of
 from simulator.cli.usage import CannotStart
 from simulator.cli.values import TokenFile
@@ -30,7 +30,7 @@ HTTPS: Any = SimpleNamespace(url="https://127.0.0.1:8443")
 
 def test_verbs_and_curl_trust_the_certificate_and_have_the_token() -> None:
     with running(control_token="t0ken") as client:
-        lines = page(Running(HTTPS, client.app, certificate="my cert.pem")).splitlines()
+        lines = page(BoundServer(HTTPS, client.app, certificate="my cert.pem")).splitlines()
     verbs = [line for line in lines if " --url " in line]
     assert len(verbs) == 3
     assert all("RESELLER_SIM_CA='my cert.pem' " in line for line in verbs)
@@ -42,7 +42,7 @@ def test_verbs_and_curl_trust_the_certificate_and_have_the_token() -> None:
 
 def test_without_tls_no_certificate_is_trusted_and_the_clock_has_its_offset() -> None:
     with running() as client:
-        text = page(Running(SimpleNamespace(url="http://127.0.0.1:8080"), client.app))  # type: ignore[arg-type]
+        text = page(BoundServer(SimpleNamespace(url="http://127.0.0.1:8080"), client.app))  # type: ignore[arg-type]
     assert "RESELLER_SIM_CA" not in text
     assert "--cacert" not in text
     assert "manual, 2026-11-21 12:00:00.000+08:00" in text
@@ -116,7 +116,7 @@ def test_the_banner_names_the_risk_of_private_callbacks_from_a_shared_server(
 ) -> None:
     printed: list[str] = []
 
-    def on_ready(running: Running) -> None:
+    def on_ready(running: BoundServer) -> None:
         printed.append(banner.page(running))
         running.server.should_exit = True
 
@@ -173,7 +173,7 @@ class Starting:
 
     def _run(self) -> None:
         try:
-            running: Running = prepare(flags_of_folder(self._folder, self._tls), lambda _: self.is_ready.set())
+            running: BoundServer = prepare(flags_of_folder(self._folder, self._tls), lambda _: self.is_ready.set())
             running.server.run()
         except Exception as failure:
             self.failure = failure

@@ -12,7 +12,7 @@ from simulator.cli.reports.explore_report import UNREPEATED, result, suites
 from simulator.explore import campaign
 from simulator.explore.campaign import Campaign, Plan
 from simulator.explore.fault_catalogue import crossed_requests, overtaken_answers, single_faults
-from simulator.explore.fault_findings import ExplorationReport, FaultFinding, Once, Reproduction
+from simulator.explore.fault_findings import ExplorationReport, FaultFinding, Reproduction, UnrepeatedFailure
 from simulator.explore.run_verdicts import FailureReason, Kind, Record, RunVerdict
 from simulator.explore.runs import RunJob, Setting, Workers
 from simulator.explore.trials import Faults, TimeIsOver, Trial
@@ -39,7 +39,7 @@ class Heard:
         self.trials = trials
         self.reported: list[tuple[str, int]] = []
 
-    def failed(self, failure: FaultFinding | Once) -> None:
+    def failed(self, failure: FaultFinding | UnrepeatedFailure) -> None:
         assert failure.path is not None
         assert failure.path.exists()
         self.reported.append((failure.text, len(self.trials.made)))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from simulator.persistence.database import OWNER
-from simulator.persistence.errors import Damaged, StoreError, Unusable
+from simulator.persistence.errors import DamagedStore, StoreError, Unusable
 from simulator.persistence.maintenance import back_up, check
 from simulator.persistence.schema import DATABASE
 from simulator.persistence.store import Durability, Store
@@ -123,20 +123,20 @@ def with_a_damaged_first_table(folder: Path) -> None:
 
 
 REFUSED: list[tuple[Callable[[Path], None], type[StoreError], str]] = [
-    (cut, Damaged, "damaged .*: restore the folder from a backup"),
-    (overwritten, Damaged, r"damaged \(file is not a database\): restore"),
-    (emptied, Damaged, "is missing or empty: restore"),
+    (cut, DamagedStore, "damaged .*: restore the folder from a backup"),
+    (overwritten, DamagedStore, r"damaged \(file is not a database\): restore"),
+    (emptied, DamagedStore, "is missing or empty: restore"),
     (newer, Unusable, r"written by a newer reseller-sim \(format 3, known is 2\): use that one"),
     (of_another_program, Unusable, "belongs to another program: give another folder"),
-    (without_format, Damaged, "has format 0, which never was"),
-    (without_a_table, Damaged, "no such table"),
-    (with_another_head, Damaged, "the head of sandbox 'shop' is damaged"),
+    (without_format, DamagedStore, "has format 0, which never was"),
+    (without_a_table, DamagedStore, "no such table"),
+    (with_another_head, DamagedStore, "the head of sandbox 'shop' is damaged"),
     (
         without_database,
-        Damaged,
+        DamagedStore,
         "sandboxes.sqlite3: is missing or empty: restore .*; or empty this folder to begin",
     ),
-    (with_a_damaged_first_table, Damaged, "damaged .*: restore"),
+    (with_a_damaged_first_table, DamagedStore, "damaged .*: restore"),
 ]
 
 
@@ -234,7 +234,7 @@ def test_a_log_without_its_database_is_no_fresh_start(tmp_path: Path) -> None:
     with opened(tmp_path / "a"):
         copy = as_killed(tmp_path / "a", tmp_path / "b")
     (copy / DATABASE).unlink()
-    with pytest.raises(Damaged, match=r"sandboxes\.sqlite3: is missing"):
+    with pytest.raises(DamagedStore, match=r"sandboxes\.sqlite3: is missing"):
         opened(copy)
 
 

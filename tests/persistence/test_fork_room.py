@@ -8,7 +8,7 @@ import pytest
 from simulator.domain.errors import Conflict
 from simulator.persistence import rewinding
 from simulator.persistence.replay.player import Player
-from simulator.persistence.rewinding import Asked, Rewinder
+from simulator.persistence.rewinding import MomentRef, Rewinder
 from tests.support.client import Client, running
 from tests.support.taped_plays import FIRST
 
@@ -50,10 +50,10 @@ def test_a_fork_that_fails_holds_nothing() -> None:
         before = budget.bytes
         for wanted in ({"n": 99}, {"mark": "none"}):
             with pytest.raises(Exception, match=r"N is from 0 to 5|no mark"):
-                client.run(rewinder.fork(client.live, Asked(**wanted), client.app.sandboxes, "x"))
+                client.run(rewinder.fork(client.live, MomentRef(**wanted), client.app.sandboxes, "x"))
         client.live.journal.find(2).content += b" "  # type: ignore[union-attr]
         with pytest.raises(Conflict, match="cannot be repeated"):
-            client.run(rewinder.fork(client.live, Asked(), client.app.sandboxes, "x"))
+            client.run(rewinder.fork(client.live, MomentRef(), client.app.sandboxes, "x"))
         assert budget.bytes == before
 
 
@@ -78,7 +78,7 @@ def test_only_some_sandboxes_are_rebuilt_at_once(monkeypatch: pytest.MonkeyPatch
 
         async def together() -> None:
             names = [f"f{number}" for number in range(6)]
-            await asyncio.gather(*(rewinder.fork(client.live, Asked(), client.app.sandboxes, n) for n in names))
+            await asyncio.gather(*(rewinder.fork(client.live, MomentRef(), client.app.sandboxes, n) for n in names))
 
         client.run(together())
         assert most == 2

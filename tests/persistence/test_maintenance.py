@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.persistence.errors import Damaged, StoreError, Unusable
+from simulator.persistence.errors import DamagedStore, StoreError, Unusable
 from simulator.persistence.maintenance import check
 from simulator.persistence.schema import DATABASE, entry_keys
 from simulator.persistence.store import Store
@@ -89,7 +89,7 @@ def test_a_reader_of_a_snapshot_learns_which_part_of_it_is_damaged(tmp_path: Pat
         connection.executescript(statement)
     with Store(tmp_path, version=VERSION) as store:
         first, _ = store.reader.life("shop").snapshots
-        with pytest.raises(Damaged, match=text):
+        with pytest.raises(DamagedStore, match=text):
             dict(store.reader.parts(first))
 
 

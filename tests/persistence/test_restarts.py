@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from simulator.domain.commands import PassTime
-from simulator.persistence.errors import Damaged
+from simulator.persistence.errors import DamagedStore
 from simulator.persistence.maintenance import check
 from simulator.persistence.replay.tape_writer import entry_lines
 from simulator.persistence.restoration import CannotResume
@@ -413,5 +413,8 @@ def test_a_mark_that_was_renamed_by_hand_is_refused(tmp_path: Path) -> None:
         client.sim("POST", f"{DEFAULT}/marks", {"name": "here"})
     with closing(sqlite3.connect(tmp_path / "data" / DATABASE)) as connection, connection:
         connection.execute("UPDATE marks SET name = 'there'")
-    with pytest.raises(Damaged, match="'there' of the table marks is damaged: restore"), serving(tmp_path / "data"):
+    with (
+        pytest.raises(DamagedStore, match="'there' of the table marks is damaged: restore"),
+        serving(tmp_path / "data"),
+    ):
         pass

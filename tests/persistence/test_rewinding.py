@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from simulator.persistence.rewinding import Asked, Rewinder
+from simulator.persistence.rewinding import MomentRef, Rewinder
 from tests.support.client import Client, running
 from tests.support.receivers import Receiver
 from tests.support.replaying import assert_replays
@@ -97,7 +97,7 @@ def test_every_entry_of_a_tape_is_a_moment_to_return_to(happens: Callable[[Clien
         last = len(client.live.tape)
         rewinder = Rewinder(client.app.replayer, client.app.surroundings())
         for n in range(last - 1, -1, -max(1, last // 40)):
-            client.run(rewinder.rewind(client.live, Asked(n=n)))
+            client.run(rewinder.rewind(client.live, MomentRef(n=n)))
             live = client.live
             assert len(live.tape) >= n
             assert live.core.violations() == []

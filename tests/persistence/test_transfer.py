@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from simulator.persistence.database import reading_mode
-from simulator.persistence.errors import Damaged, NoSandbox, Unusable
+from simulator.persistence.errors import DamagedStore, NoSandbox, Unusable
 from simulator.persistence.maintenance import check, export_sandbox, import_sandbox
 from simulator.persistence.store import Store
 from simulator.persistence.writer import Retention
@@ -112,7 +112,7 @@ def test_a_damaged_sandbox_is_not_exported(tmp_path: Path) -> None:
         fill(store, "shop")
         with closing(sqlite3.connect(store.path)) as other, other:
             other.execute("UPDATE entries SET data = x'00' WHERE id & 255 = 9")
-        with pytest.raises(Damaged, match="sandbox 'shop': entry 9 is damaged: restore"):
+        with pytest.raises(DamagedStore, match="sandbox 'shop': entry 9 is damaged: restore"):
             file_of(store, "shop")
 
 
@@ -127,7 +127,7 @@ def test_a_file_that_is_no_sandbox_adds_nothing(tmp_path: Path, content: bytes, 
     file = tmp_path / "file"
     file.write_bytes(content)
     with opened(tmp_path / "a") as store:
-        with pytest.raises(Damaged, match=text):
+        with pytest.raises(DamagedStore, match=text):
             import_sandbox(store, file)
         assert held(store) == {}
 
@@ -146,7 +146,7 @@ def test_a_cut_or_changed_file_is_refused_or_changes_nothing(tmp_path: Path) -> 
                 file.write_bytes(wrong)
                 try:
                     import_sandbox(store, file, replaces=True)
-                except Damaged:
+                except DamagedStore:
                     continue
                 assert held(store) == wanted
         store.commit()
@@ -156,5 +156,5 @@ def test_a_folder_of_several_sandboxes_is_no_exported_one(tmp_path: Path) -> Non
     with opened(tmp_path / "a") as store:
         fill(store, "shop")
         fill(store, "till")
-    with opened(tmp_path / "b") as other, pytest.raises(Damaged, match="it has 2 sandboxes"):
+    with opened(tmp_path / "b") as other, pytest.raises(DamagedStore, match="it has 2 sandboxes"):
         import_sandbox(other, store.path)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from simulator.persistence.errors import Damaged, StoreError, Unusable
+from simulator.persistence.errors import DamagedStore, StoreError, Unusable
 from simulator.persistence.maintenance import check
 from simulator.persistence.store import Store
 from tests.support.data_folders import DEFAULT, serving, told
@@ -64,10 +64,10 @@ def test_an_upgraded_folder_can_be_resumed(folder: Path) -> None:
     [
         (
             "UPDATE entries SET data = x'00' WHERE id & 255 = 3",
-            Damaged,
+            DamagedStore,
             "an entry is damaged, so that the folder",
         ),
-        ("UPDATE lives SET head = x'00'", Damaged, "the head of default is damaged"),
+        ("UPDATE lives SET head = x'00'", DamagedStore, "the head of default is damaged"),
         (
             "UPDATE lives SET floor = 1",
             Unusable,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from simulator.server.message import HttpLimits, HttpRefusal
-from simulator.server.request_reader import BODY, DRAINING, IDLE, LATE_HEAD, OPENED, Reading, RequestReader
+from simulator.server.request_reader import BODY, DRAINING, IDLE, LATE_HEAD, OPENED, ReadingState, RequestReader
 from tests.support.echo_server import request
 
 
@@ -32,7 +32,7 @@ def read(*packets: bytes, limits: HttpLimits | None = None) -> RequestReader:
         ([request("GET", "/a", "Upgrade: h2c", "Connection: upgrade", body=b"abc")], IDLE, [b"/a"]),
     ],
 )  # fmt: skip
-def test_bytes_become_requests_and_a_state(packets: list[bytes], state: Reading, targets: list[bytes]) -> None:
+def test_bytes_become_requests_and_a_state(packets: list[bytes], state: ReadingState, targets: list[bytes]) -> None:
     reader = read(*packets)
     assert (reader.state, [one.target for one in reader.requests]) == (state, targets)
 

@@ -123,7 +123,7 @@ DEFECTS = (
     Defect("a reload forgets what is in the air", f"{HANDLERS}.scenario_reload:load",
            "state.follow(new)", "state.follow(new)\n    state.in_flight.clear()"),
     Defect("a reload drops retries with the schedule", f"{HANDLERS}.scenario_reload:_schedule",
-           "waiting = state.agenda.cancel_all(Scheduled)",
+           "waiting = state.agenda.cancel_all(ScheduledChange)",
            "waiting = []\n    state.agenda.cancel_all(object)"),
     # Time
     Defect("the last share of what is due is left", "runtime.driver:Driver._tick", "self.rearm(now)", "pass"),

@@ -14,7 +14,7 @@ from simulator.cli.server_flags import ServerFlags
 from simulator.cli.usage import notify
 from simulator.domain.model.scenario import Scenario
 from simulator.explore.campaign import Campaign
-from simulator.explore.fault_findings import ExplorationReport, FaultFinding, Once
+from simulator.explore.fault_findings import ExplorationReport, FaultFinding, UnrepeatedFailure
 from simulator.explore.observation import RunOutcome
 from simulator.explore.run_scenario import Base, receiver_timeouts
 from simulator.explore.run_verdicts import RunVerdict
@@ -60,7 +60,7 @@ def watching(campaign: Campaign) -> Callable[[Trial, RunVerdict], None]:
     return show
 
 
-def show_failure(failure: FaultFinding | Once) -> None:
+def show_failure(failure: FaultFinding | UnrepeatedFailure) -> None:
     """Print a new finding, or what failed once and not again."""
     if isinstance(failure, FaultFinding):
         lines = [f"FOUND {failure.text}", *failure.lines, failure.command_line]

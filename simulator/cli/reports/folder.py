@@ -12,7 +12,7 @@ from simulator.cli.audit import AUDIT, WARNING
 from simulator.cli.output import clock_time
 from simulator.cli.reports import html
 from simulator.cli.reports.report_cases import UNFINISHED, ReportCase, Suite
-from simulator.cli.server import Running
+from simulator.cli.server import BoundServer
 from simulator.cli.usage import CannotStart
 from simulator.control.journal_endpoints import exported, har, request_row
 from simulator.control.notification_endpoints import attempt_row
@@ -206,7 +206,7 @@ def _cell(name: str, value: Any) -> str:
     return "no answer" if name == "status" and value == 0 else "" if value is None else str(value)
 
 
-def coverage_page(running: Running) -> str:
+def coverage_page(running: BoundServer) -> str:
     """Return the coverage of all sandboxes that the server had."""
     coverage = running.app.sandboxes.coverage()
     secrets = running.app.sandboxes.secrets

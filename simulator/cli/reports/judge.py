@@ -15,7 +15,7 @@ from simulator.cli.audit import AUDIT, NOT_EXERCISED, NOTHING, WARNING, WHERE_TO
 from simulator.cli.reports.folder import ReportFolder, begin_folder
 from simulator.cli.reports.report_cases import UNWRITABLE, ReportCase, Reports, RunFacts, Suite
 from simulator.cli.reports.run_tapes import RunTapes
-from simulator.cli.server import Running
+from simulator.cli.server import BoundServer
 from simulator.cli.usage import CannotStart, notify
 from simulator.control.result_endpoints import audit_of
 from simulator.domain.model.expectations import Verdict
@@ -130,7 +130,7 @@ class Judge:
         if self._tapes is not None:
             self._tapes.not_run()
 
-    def follow(self, running: Running, scenario: str) -> None:
+    def follow(self, running: BoundServer, scenario: str) -> None:
         """Judge the sandboxes of a server that is about to start from this scenario."""
         self._running = running
         if self._tapes is not None:

@@ -22,7 +22,7 @@ from simulator.domain.handlers import (
 from simulator.domain.model.callbacks import Callback, CallbackState
 from simulator.domain.model.delivery_attempts import Attempt, AttemptEnd, Send
 from simulator.domain.model.domain_events import AttemptOutcome
-from simulator.domain.model.schedule import Scheduled
+from simulator.domain.model.schedule import ScheduledChange
 from simulator.domain.model.wallet import Entry
 from simulator.domain.model.webhooks import Delivery, DeliveryState
 from simulator.domain.state import State
@@ -43,7 +43,7 @@ SCHEDULABLE: Mapping[type[Command], Callable[[State, Any, datetime], Any]] = {
 """The commands that a scenario may schedule, with their functions."""
 
 
-def carry_out(state: State, due: Scheduled, now: datetime) -> AgendaResult:
+def carry_out(state: State, due: ScheduledChange, now: datetime) -> AgendaResult:
     """Carry out a scheduled change. If the sandbox refuses it, skip it with the reason.
 
     A rule's document compiles, because it did so with the scenario, and products and resellers are never removed.
@@ -107,7 +107,7 @@ def _process(state: State, item: AgendaItem, now: datetime) -> AgendaResult | No
         case CaseDue():
             case_requests.case_due(state, item, now)
             return AgendaResult(now, item)
-        case Scheduled():
+        case ScheduledChange():
             return carry_out(state, item, now)
 
 

@@ -27,7 +27,7 @@ from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.scenario import Limits, ResellerStart, Scenario
-from simulator.domain.model.schedule import Scheduled, due_at, written
+from simulator.domain.model.schedule import ScheduledChange, due_at, written
 from simulator.domain.model.webhooks import WebhookStart
 from simulator.domain.queries import time_of_change
 from simulator.domain.state import State
@@ -77,7 +77,7 @@ def _fixed_settings(state: State, old: Scenario, new: Scenario) -> Iterator[str]
 def _schedule(state: State, old: Scenario, new: Scenario, now: datetime) -> Iterator[str]:
     if old.schedule == new.schedule:
         return
-    waiting = state.agenda.cancel_all(Scheduled)
+    waiting = state.agenda.cancel_all(ScheduledChange)
     for item in new.schedule:
         at = due_at(item.at, state.started)
         if at > now or item in waiting:

@@ -19,7 +19,7 @@ from simulator.domain.model.fault_kinds import FaultThen
 from simulator.domain.model.inbox_programs import InboxProgram
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.rules import NO_MAGIC, SECTIONS, Magic, Rule, ScenarioOrigin
-from simulator.domain.model.schedule import NetworkTimeline, Scheduled
+from simulator.domain.model.schedule import NetworkTimeline, ScheduledChange
 from simulator.domain.model.transactions import PaymentThen, Step
 from simulator.domain.model.webhooks import WebhookPolicy, WebhookStart
 
@@ -123,7 +123,7 @@ class Scenario:
     magic: Magic = NO_MAGIC
     network: Mapping[str, NetworkTimeline] = field(default_factory=dict)
     inboxes: Mapping[str, InboxProgram] = field(default_factory=dict)
-    schedule: tuple[Scheduled, ...] = ()
+    schedule: tuple[ScheduledChange, ...] = ()
     limits: Limits = Limits()
     webhooks: WebhookPolicy = WebhookPolicy()
     assume: Mapping[str, object] = field(default_factory=dict)

@@ -29,7 +29,7 @@ class Command(msgspec.Struct, frozen=True, gc=False, tag=True, tag_field="comman
     """The base of all commands. Deserialization identifies a command by its class name."""
 
 
-class Scheduled(msgspec.Struct, frozen=True):
+class ScheduledChange(msgspec.Struct, frozen=True):
     """A change that the scenario schedules, as the commands that carry it out, in order."""
 
     at: At

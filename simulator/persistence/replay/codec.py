@@ -29,13 +29,13 @@ class BadTape(Exception):
     """The input is not a tape, or is damaged; the text says where and why."""
 
 
-class Encoded(msgspec.Struct, frozen=True):
+class EncodedBytes(msgspec.Struct, frozen=True):
     """Bytes that are not text."""
 
     base64: str
 
 
-Spelled = str | Encoded
+Spelled = str | EncodedBytes
 Pairs = tuple[tuple[str, str], ...]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
@@ -130,7 +130,7 @@ class MessageLine(Line, frozen=True, tag="inbox_message"):
     body: Spelled = ""
 
 
-class Answered(NamedTuple):
+class AnsweredRequest(NamedTuple):
     """The record of a request that waited, with its answer."""
 
     exchange: Exchange
@@ -152,7 +152,7 @@ _TEXTS: Final = (
 _texts: Final = attrgetter(*_TEXTS)
 
 
-def entry_from(number: int, line: bytes, began: Began, called: int | None = None) -> Entry | Answered:
+def entry_from(number: int, line: bytes, began: Began, called: int | None = None) -> Entry | AnsweredRequest:
     """Return the entry in the line of this number, or the answer to a request in `began`. Messages use the number
     `called` for the line. Raises `BadTape`."""
     try:
@@ -161,7 +161,7 @@ def entry_from(number: int, line: bytes, began: Began, called: int | None = None
         raise BadTape(f"line {called or number} cannot be understood ({error})") from None
 
 
-def _entry(line: Line, number: int, began: Began) -> Entry | Answered:
+def _entry(line: Line, number: int, began: Began) -> Entry | AnsweredRequest:
     match line:
         case RequestLine():
             exchange = _exchange(line)
@@ -172,7 +172,7 @@ def _entry(line: Line, number: int, began: Began) -> Entry | Answered:
         case AnsweredLine():
             exchange = _recorded(line.request, began)
             _put_answer(exchange, line.answer)
-            return Answered(exchange)
+            return AnsweredRequest(exchange)
         case ResumedLine():
             exchange = _recorded(line.request, began)
             if line.body:
@@ -314,7 +314,7 @@ def _spelled(content: bytes) -> Spelled:
     try:
         return content.decode()
     except UnicodeDecodeError:
-        return Encoded(b64encode(content).decode())
+        return EncodedBytes(b64encode(content).decode())
 
 
 def _bytes(text: Spelled) -> bytes:

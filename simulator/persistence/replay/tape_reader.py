@@ -11,7 +11,7 @@ from typing import IO, Any, Final
 
 import msgspec
 
-from simulator.persistence.replay.codec import Answered, BadTape, Began, entry_from
+from simulator.persistence.replay.codec import AnsweredRequest, BadTape, Began, entry_from
 from simulator.persistence.replay.tape_writer import GZIP, VERSION, End, Head
 from simulator.persistence.tape.entries import Entry
 from simulator.persistence.tape.tape import TAPES_BYTES_MAX
@@ -130,7 +130,7 @@ class _Reader:
                 raise BadTape(f"line {number}: {text}")
             self._count(number, _size_of(line))
             entry = entry_from(place, line, began, number)
-            if not isinstance(entry, Answered):
+            if not isinstance(entry, AnsweredRequest):
                 tape.entries.append(entry)
         raise CutShort
 

@@ -17,7 +17,7 @@ from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
 from simulator.domain.model.catalog import Category, Group, Option, Product
 from simulator.domain.model.money import shared_amount
-from simulator.domain.model.schedule import Scheduled
+from simulator.domain.model.schedule import ScheduledChange
 from simulator.domain.model.transactions import (
     PaymentKind,
     PaymentResult,
@@ -214,7 +214,7 @@ def due_rows(state: State) -> Iterator[DueRow]:
                 yield ticket, due.at, "job", job.id, False
             case CaseDue(case, is_refund):
                 yield ticket, due.at, "case", case.id, is_refund
-            case Scheduled() as planned:
+            case ScheduledChange() as planned:
                 yield ticket, due.at, "schedule", state.scenario.schedule.index(planned), False
 
 

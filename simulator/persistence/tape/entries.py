@@ -27,7 +27,7 @@ class Line(msgspec.Struct, frozen=True, gc=False, tag_field="entry", omit_defaul
     """The base of the lines of a tape."""
 
 
-class Recorded(msgspec.Struct, gc=False, kw_only=True):
+class RequestRecord(msgspec.Struct, gc=False, kw_only=True):
     """The base of the journal's records of requests; `n` is the number in the journal, 0 before the answer."""
 
     n: int = 0
@@ -128,7 +128,7 @@ class InboxCleared(Line, frozen=True, gc=False, tag="inbox_cleared"):
 
 
 Entry = (
-    Recorded
+    RequestRecord
     | RequestBegan
     | RequestResumed
     | RequestShown

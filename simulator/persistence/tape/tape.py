@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from simulator.persistence.tape.entries import RUN, Entry, EntryList, Recorded, RequestBegan
+from simulator.persistence.tape.entries import RUN, Entry, EntryList, RequestBegan, RequestRecord
 
 TAPES_BYTES_MAX: Final = 1024 * 1024 * 1024
 
@@ -42,7 +42,7 @@ class Recorder(Protocol):
 
     def add(self, entry: Entry) -> None: ...
 
-    def answered(self, recorded: Recorded) -> None: ...
+    def answered(self, recorded: RequestRecord) -> None: ...
 
 
 class Unread(msgspec.Struct, frozen=True):
@@ -61,7 +61,7 @@ class Tape:
         self._bytes_max = bytes_max
         self.entries = EntryList()  # that were read
         self.unread: Unread | None = None  # the first entries, until they have been read
-        self._began: list[Recorded] = []  # that may still wait
+        self._began: list[RequestRecord] = []  # that may still wait
         self.bytes = 0
         self.left_out = self.left_bytes = 0
         self.recorder: Recorder | None = None
@@ -125,7 +125,7 @@ class Tape:
         self._counted += size
         self._budget.bytes += size
 
-    def awaited(self) -> list[Recorded]:
+    def awaited(self) -> list[RequestRecord]:
         """Return the waiting requests that began on it."""
         return [exchange for exchange in self._began if not exchange.n]
 
@@ -160,7 +160,7 @@ class Tape:
         """Forget the waiting requests."""
         self._began = []
 
-    def answer(self, recorded: Recorded, size: int) -> None:
+    def answer(self, recorded: RequestRecord, size: int) -> None:
         """Record that the request of an entry was answered, which adds `size` bytes."""
         if self.recorder is not None:
             self.recorder.answered(recorded)

@@ -49,7 +49,7 @@ _START = "write 'extends: default' to start with a reseller, its key and a catal
 Layers = dict[FilePath, Node]
 
 
-class _Whole(msgspec.Struct, frozen=True):
+class _MergedScenario(msgspec.Struct, frozen=True):
     """A scenario with all that it extends: its layers bottom-up, its own last if it is a file; and the merged
     document."""
 
@@ -139,7 +139,7 @@ def _refuse_empty(document: Document) -> Document:
 
 
 @lru_cache(maxsize=64)
-def _bundled(name: str, current: Fingerprint) -> _Whole:
+def _bundled(name: str, current: Fingerprint) -> _MergedScenario:
     path = bundled_path(name)
     return _Reading().whole(load_file(path), ScenarioFolder(path.parent), path.resolve())
 
@@ -164,9 +164,9 @@ class _Reading:
     """A reading of a scenario: each extended file is read, and checked by itself, once."""
 
     def __init__(self) -> None:
-        self._read: dict[FilePath, _Whole | None] = {}  # None while a file is read
+        self._read: dict[FilePath, _MergedScenario | None] = {}  # None while a file is read
 
-    def whole(self, document: Document, folder: ScenarioFolder | None, file: FilePath | None) -> _Whole:
+    def whole(self, document: Document, folder: ScenarioFolder | None, file: FilePath | None) -> _MergedScenario:
         """Return the document with all that it extends. `file` is its own path."""
         self._read[file or FilePath()] = None
         own = _with_catalog(document, folder)
@@ -192,9 +192,9 @@ class _Reading:
             refuse_removals(root, report)
         if file is not None:
             layers = layers | {file: own.root}
-        return _Whole(layers, Document(root, own.source, (*report.problems(), *inherited)))
+        return _MergedScenario(layers, Document(root, own.source, (*report.problems(), *inherited)))
 
-    def _base(self, name: _Name, folder: ScenarioFolder | None) -> _Whole:
+    def _base(self, name: _Name, folder: ScenarioFolder | None) -> _MergedScenario:
         inner = None
         if not is_path(name.text):
             if name.text not in names():
@@ -231,12 +231,12 @@ def _bases(root: Node) -> Iterator[tuple[Path, Node]]:
         yield ("extends",), wanted
 
 
-def _checked(base: _Whole) -> _Whole:
+def _checked(base: _MergedScenario) -> _MergedScenario:
     """Validate a scenario before another scenario is merged over it, which may hide its problems."""
     document = base.document
     report = ProblemReport(document.problems)
     check(document, report)
-    return _Whole(base.layers, Document(document.root, document.source, tuple(report.problems())))
+    return _MergedScenario(base.layers, Document(document.root, document.source, tuple(report.problems())))
 
 
 def _included(name: _Name, folder: ScenarioFolder, what: str) -> Document:

@@ -21,7 +21,7 @@ from simulator.domain.commands import (
 from simulator.domain.model.catalog import Catalog, TreeKind
 from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.scenario import ResellerStart
-from simulator.domain.model.schedule import At, Command, Scheduled
+from simulator.domain.model.schedule import At, Command, ScheduledChange
 from simulator.domain.model.wallet import EntryType
 from simulator.scenario.reading.value_reader import ValueReader, secret_bytes, target
 from simulator.scenario.sections.catalog_section import changes, tree_changes
@@ -45,7 +45,7 @@ class Start(msgspec.Struct, frozen=True):
     magic: Collection[str]
 
 
-def schedule(section: ValueReader, start: Start) -> tuple[Scheduled, ...]:
+def schedule(section: ValueReader, start: Start) -> tuple[ScheduledChange, ...]:
     """Return all items, in the order of the file."""
     items = section.items()
     _refuse_labels(section, start)
@@ -70,13 +70,13 @@ def added_rules(item: ValueReader) -> list[tuple[str, ValueReader]]:
     return [entry for entry in item["rule"]["add"].entries() if entry[0] in DEFINITIONS]
 
 
-def _planned(item: ValueReader, items: list[ValueReader], start: Start) -> Scheduled | None:
+def _planned(item: ValueReader, items: list[ValueReader], start: Start) -> ScheduledChange | None:
     given = [kind for kind in KINDS if item[kind].is_given]
     if len(given) != 1:
         _refuse_kinds(item, given)
         return None
     at, commands = moment(item["at"]), _commands(given[0], item, items, start)
-    return Scheduled(at, commands) if commands else None
+    return ScheduledChange(at, commands) if commands else None
 
 
 def _commands(kind: str, item: ValueReader, items: list[ValueReader], start: Start) -> tuple[Command, ...]:

@@ -53,7 +53,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LearnedKnob:
     """The service's choice for a knob of `assume`: the knob's value, and the evidence on a single line."""
 
     knob: str
@@ -67,7 +67,7 @@ class ConformReport:
 
     target: str
     results: tuple[Result, ...]
-    learned: tuple[Learned, ...]
+    learned: tuple[LearnedKnob, ...]
     unlearned: dict[str, str] = field(default_factory=dict)
     requests: int = 0
     spent: str = "0.00"
@@ -100,7 +100,7 @@ def shown(value: object) -> str:
     return shortened(encode(value).decode() if is_json else str(value), LINE_CHARS_MAX)
 
 
-def assume_block(learned: Iterable[Learned]) -> str:
+def assume_block(learned: Iterable[LearnedKnob]) -> str:
     """Return YAML with a line for each knob; empty without learned knobs."""
     lines = [line for one in learned for line in (f"  # {one_line(one.evidence)}", f"  {one.knob}: {flow(one.value)}")]
     return "\n".join(["assume:", *lines]) + "\n" if lines else ""

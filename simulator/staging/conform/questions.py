@@ -18,12 +18,12 @@ from simulator.staging.conform.context import (
     question,
 )
 from simulator.staging.conform.findings import NotExercised
-from simulator.staging.service import Answer, Signed, target
+from simulator.staging.service import Answer, SignedAs, target
 
 
 def _accepts(run: Run, sent: str, signed: str) -> bool:
     """Return whether a request with one query string is accepted with the signature of another."""
-    answer = run.session.call("GET", sent, signed=Signed(query=signed))
+    answer = run.session.call("GET", sent, signed=SignedAs(query=signed))
     if answer.status not in (200, 401):
         raise NotExercised(f"neither 200 nor 401: {answer}")
     return answer.status == 200

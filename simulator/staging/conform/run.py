@@ -14,7 +14,7 @@ from simulator.staging.conform.checks import (
     statements,
 )
 from simulator.staging.conform.context import CHECKS, FINDINGS_MAX, QUESTIONS, Check, Question, Run
-from simulator.staging.conform.findings import ConformReport, Departs, Departure, Learned, NotExercised, Result
+from simulator.staging.conform.findings import ConformReport, Departs, Departure, LearnedKnob, NotExercised, Result
 from simulator.staging.service import NoAnswer
 
 # Errors of arithmetic and look-ups on an answer of an unexpected shape.
@@ -54,9 +54,9 @@ def run_checks(run: Run, only: Collection[str] = (), on_result: Callable[[Result
     return results
 
 
-def ask_questions(run: Run, only: Collection[str] = ()) -> tuple[list[Learned], dict[str, str]]:
+def ask_questions(run: Run, only: Collection[str] = ()) -> tuple[list[LearnedKnob], dict[str, str]]:
     """Ask every question, or the named questions. Return the learned knobs, and why the rest was not learned."""
-    found: list[Learned] = []
+    found: list[LearnedKnob] = []
     unlearned: dict[str, str] = {}
     for question in all_questions():
         if only and question.id not in only:
@@ -64,7 +64,7 @@ def ask_questions(run: Run, only: Collection[str] = ()) -> tuple[list[Learned], 
         try:
             run.require(question.needs)
             value, evidence = question.function(run)
-            found.append(Learned(question.id, value, run.hidden(evidence)))
+            found.append(LearnedKnob(question.id, value, run.hidden(evidence)))
         except NotExercised as why:
             unlearned[question.id] = run.hidden(str(why))
         except NoAnswer as why:

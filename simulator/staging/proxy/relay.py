@@ -84,14 +84,14 @@ class Relay:
 
         `note` is called once, if possible before the client has the last byte.
         """
-        passing = _Passing(self, scope, receive, send, target, note)
+        passing = _RelayedRequest(self, scope, receive, send, target, note)
         try:
             await passing.run()
         finally:
             passing.finish()
 
 
-class _Passing:
+class _RelayedRequest:
     """A request on its way."""
 
     def __init__(

@@ -25,7 +25,7 @@ from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import Catalog, Category, Group, TreeKind
 from simulator.domain.model.resellers import KeyState
 from simulator.domain.model.scenario import Limits
-from simulator.domain.model.schedule import NetworkStatus, Scheduled, due_at, written
+from simulator.domain.model.schedule import NetworkStatus, ScheduledChange, due_at, written
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.sandbox import Sandbox
 from tests.support.fixed_compiler import FixedCompiler
@@ -36,14 +36,14 @@ SECRET = b64encode(b"32 bytes that only a test can see").decode()
 TREE = (Group("g", "Group", "https://img.example/g.png", (Category("c", "Category", ("BILL", "CARD")),)),)
 
 
-def planned(*changes: Command | Scheduled, **more: Any) -> Sandbox:
+def planned(*changes: Command | ScheduledChange, **more: Any) -> Sandbox:
     """Return a sandbox with these changes in its schedule; commands alone are due after ten seconds."""
-    schedule = tuple(one if isinstance(one, Scheduled) else Scheduled(IN_10, (one,)) for one in changes)
+    schedule = tuple(one if isinstance(one, ScheduledChange) else ScheduledChange(IN_10, (one,)) for one in changes)
     made: dict[str, Any] = {"catalog": Catalog(TREE, CATALOG.products)}
     return Sandbox(scenario(schedule=schedule, **(made | more)), 7, START, compiler=FixedCompiler())
 
 
-def happened(*changes: Command | Scheduled, **more: Any) -> Sandbox:
+def happened(*changes: Command | ScheduledChange, **more: Any) -> Sandbox:
     """A sandbox after these changes, due after ten seconds, have happened."""
     box = planned(*changes, **more)
     assert fire_due(box, seconds(9.999)) == []
@@ -92,7 +92,7 @@ def test_a_key_is_added_and_later_changed() -> None:
 def test_settings_callback_and_threshold_change() -> None:
     changes: dict[str, bool | tuple[str, ...]] = {"require_api_key_for_topup": True, "ip_allowlist": ("10.0.0.1",)}
     box = happened(
-        Scheduled(
+        ScheduledChange(
             IN_10,
             (
                 ChangeSettings("R1", changes),
@@ -121,7 +121,7 @@ def test_a_rule_is_added_and_removed_by_its_name_or_id(label: str) -> None:
     later = timedelta(seconds=20)
     box = planned(
         AddRule("payments", {"name": "new", "then": "t"}),
-        Scheduled(later, (RemoveRule(label),)),
+        ScheduledChange(later, (RemoveRule(label),)),
         timelines={"t": (ACCEPTED,)},
         payments=(rule(ACCEPTED, name="old"),),
     )
@@ -148,7 +148,7 @@ def test_a_webhook_is_created_with_what_the_scenario_says(change: Any, expected:
 
 def test_a_webhook_keeps_what_a_change_leaves_out() -> None:
     later = timedelta(seconds=20)
-    box = planned(PutWebhook("R1", "https://hook.example"), Scheduled(later, (PutWebhook("R1", enabled=False),)))
+    box = planned(PutWebhook("R1", "https://hook.example"), ScheduledChange(later, (PutWebhook("R1", enabled=False),)))
     fire_due(box, seconds(10))
     secret = box.state.resellers["R1"].webhook.secret
     fire_due(box, seconds(20))

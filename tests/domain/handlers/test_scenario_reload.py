@@ -28,7 +28,7 @@ from simulator.domain.model.catalog import Catalog, Overlay
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import ClockStart, KeyStart, Limits, ResellerStart, Scenario
-from simulator.domain.model.schedule import NetworkStatus, Scheduled
+from simulator.domain.model.schedule import NetworkStatus, ScheduledChange
 from simulator.domain.model.transactions import Status
 from simulator.domain.model.webhooks import WebhookPolicy, WebhookStart
 from simulator.domain.sandbox import Sandbox
@@ -191,7 +191,7 @@ def test_a_catalog_is_replaced_only_when_its_file_changed() -> None:
 
 
 def test_a_schedule_continues_with_what_is_still_to_come() -> None:
-    deposits = {at: Scheduled(timedelta(seconds=at), (Credit("R1", Decimal(at)),)) for at in (5, 10, 20, 30)}
+    deposits = {at: ScheduledChange(timedelta(seconds=at), (Credit("R1", Decimal(at)),)) for at in (5, 10, 20, 30)}
     box = changed(
         {"schedule": (deposits[5], deposits[20])},
         {"schedule": tuple(deposits.values())},
@@ -203,7 +203,7 @@ def test_a_schedule_continues_with_what_is_still_to_come() -> None:
 
 
 def test_an_overdue_change_of_both_scenarios_happens_and_one_of_the_old_alone_does_not() -> None:
-    first, second = (Scheduled(timedelta(seconds=5), (Credit("R1", Decimal(amount)),)) for amount in (1, 2))
+    first, second = (ScheduledChange(timedelta(seconds=5), (Credit("R1", Decimal(amount)),)) for amount in (1, 2))
     box = changed({"schedule": (first, second)}, {"schedule": (first,)})
     assert load(box) == ()
     fire_due(box, seconds(10))

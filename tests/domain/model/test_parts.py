@@ -17,7 +17,7 @@ from simulator.domain.model.history import Total
 from simulator.domain.model.money import cents, decimal_text, is_bounded, is_whole_cents, parse_amount, parse_number
 from simulator.domain.model.resellers import KeyState
 from simulator.domain.model.scenario import ResellerStart
-from simulator.domain.model.schedule import Scheduled
+from simulator.domain.model.schedule import ScheduledChange
 from simulator.domain.model.wallet import EntryType, Wallet
 from tests.support.worlds import (
     START,
@@ -212,7 +212,7 @@ def test_settings_change_singly() -> None:
 
 
 def test_scheduled_deposits_come_when_they_are_due() -> None:
-    scheduled = Scheduled(timedelta(seconds=10), (Credit("R1", Decimal("500"), "bank"),))
+    scheduled = ScheduledChange(timedelta(seconds=10), (Credit("R1", Decimal("500"), "bank"),))
     box = sandbox(schedule=(scheduled,))
     assert box.state.agenda.next_due == seconds(10)
     fire_due(box, seconds(10))

@@ -6,10 +6,10 @@ import pytest
 
 from simulator.cli import tape_file
 from simulator.persistence.replay import codec, player
-from simulator.persistence.tape.entries import Entry, Line, Recorded
+from simulator.persistence.tape.entries import Entry, Line, RequestRecord
 from simulator.runtime.journal import Exchange
 
-KINDS = [Exchange if kind is Recorded else kind for kind in get_args(Entry)]
+KINDS = [Exchange if kind is RequestRecord else kind for kind in get_args(Entry)]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,7 +8,7 @@ import pytest
 from simulator.persistence import rewinding
 from simulator.persistence.replay.differences import state_digest
 from simulator.persistence.replay.player import Player
-from simulator.persistence.rewinding import Asked, Rewinder
+from simulator.persistence.rewinding import MomentRef, Rewinder
 from simulator.persistence.snapshot.cache import SnapshotCache
 from simulator.persistence.snapshot.document import Snapshot
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -64,13 +64,13 @@ def test_a_mark_has_a_snapshot_at_which_rebuilding_begins(restored_at: list[int]
         there = state_digest(client.live)
         deposits(client, 3)
         mark(client, rewinder, "eight")
-        client.run(rewinder.rewind(client.live, Asked(n=7)))
+        client.run(rewinder.rewind(client.live, MomentRef(n=7)))
         assert restored_at == [5]
         assert places(rewinder, client.live) == [5], "the others are of what is gone"
-        client.run(rewinder.rewind(client.live, Asked(mark="five")))
+        client.run(rewinder.rewind(client.live, MomentRef(mark="five")))
         assert restored_at == [5, 5]
         assert state_digest(client.live) == there
-        client.run(rewinder.rewind(client.live, Asked(n=4)))
+        client.run(rewinder.rewind(client.live, MomentRef(n=4)))
         assert restored_at == [5, 5], "from the beginning"
         assert_replays(client.app)
 
@@ -80,7 +80,7 @@ def test_snapshots_are_taken_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None
     with running(FIRST) as client:
         rewinder = rewinder_of(client)
         deposits(client, 11)
-        client.run(rewinder.rewind(client.live, Asked(n=10)))
+        client.run(rewinder.rewind(client.live, MomentRef(n=10)))
         assert places(rewinder, client.live) == [4, 8]
         client.sim("POST", "/sandboxes/default/reset")
         assert places(rewinder, client.live) == []
@@ -102,7 +102,7 @@ def test_a_long_tape_has_a_snapshot_beside_requests(monkeypatch: pytest.MonkeyPa
         [taken] = rewinder.snapshots.of(client.live)
         client.pay("two")
         monkeypatch.setattr(Player, "play", lambda *_: pytest.fail("the snapshot has it"))
-        client.run(rewinder.rewind(client.live, Asked(n=taken.n)))
+        client.run(rewinder.rewind(client.live, MomentRef(n=taken.n)))
         monkeypatch.undo()
         assert len(client.live.tape) == taken.n
         assert_replays(client.app)
@@ -118,7 +118,7 @@ def test_a_snapshot_that_cannot_be_restored_is_dropped_and_everything_played(mon
         deposits(client, 3)
         mark(client, rewinder, "three")
         deposits(client, 3)
-        client.run(rewinder.rewind(client.live, Asked(n=4)))
+        client.run(rewinder.rewind(client.live, MomentRef(n=4)))
         assert len(client.live.tape) == 4
         assert places(rewinder, client.live) == []
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from simulator.domain.commands import RecordTime
-from simulator.persistence.tape.entries import CommandApplied, Recorded, RequestBegan, RequestResumed
+from simulator.persistence.tape.entries import CommandApplied, RequestBegan, RequestRecord, RequestResumed
 from simulator.persistence.tape.tape import ENTRY_BYTES, Tape
 from simulator.runtime.journal import Exchange
 from tests.support.client import running
@@ -74,5 +74,5 @@ def test_the_entries_refer_to_what_the_journal_keeps() -> None:
         client.pay("one")
         began = next(iter(client.live.tape))
         assert isinstance(began, RequestBegan)
-        kept: Recorded | None = client.live.journal.find(1)
+        kept: RequestRecord | None = client.live.journal.find(1)
         assert began.exchange is kept

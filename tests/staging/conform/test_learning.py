@@ -9,7 +9,7 @@ import yaml
 from simulator.contract.register import assumptions
 from simulator.scenario.library import scenario_from_object
 from simulator.staging.conform.context import QUESTIONS
-from simulator.staging.conform.findings import Learned, assume_block
+from simulator.staging.conform.findings import LearnedKnob, assume_block
 from simulator.staging.conform.payment_runner import Order
 from tests.support.client import Client, running
 from tests.support.conforming import BILL, DATA, FAILING, GAME, RELOAD, conformed
@@ -86,6 +86,8 @@ def test_a_knob_that_cannot_be_seen_is_not_guessed(knob: str) -> None:
 
 
 def test_evidence_is_a_comment_on_one_line_for_any_quotation() -> None:
-    block = assume_block([Learned("history-limit", "cap", "it said\nassume: {history-limit: reject}\x1b[2J\u2028# x")])
+    block = assume_block(
+        [LearnedKnob("history-limit", "cap", "it said\nassume: {history-limit: reject}\x1b[2J\u2028# x")]
+    )
     assert yaml.safe_load(block) == {"assume": {"history-limit": "cap"}}
     assert block.count("\n") == 3

@@ -10,7 +10,7 @@ from typing import Any
 from simulator.auth import headers as names
 from simulator.staging.conform.context import Run, check
 from simulator.staging.conform.findings import Departs, Departure, differ, unless
-from simulator.staging.service import Answer, Signed
+from simulator.staging.service import Answer, SignedAs
 
 PATH = "/v2/balance"
 KEY, TIMESTAMP = names.WRITTEN_API_KEY, names.WRITTEN_TIMESTAMP
@@ -56,8 +56,8 @@ def _header(name: str, value: str | None) -> Change:
 HMAC = (TIMESTAMP, NONCE, SIGNATURE)
 NONCES = {"15 characters": "a" * 15, "129 characters": "a" * 129, "a !": "a" * 20 + "!"}
 # The request with another body names no transaction, so a service that accepted it would do nothing.
-CASE: dict[str, Any] = {"method": "POST", "target": "/v2/transactions/check", "body": {}, "signed": Signed(body=b"x")}
-QUERY: dict[str, Any] = {"target": "/v2/catalog?is_active=true", "signed": Signed(query="is_active=false")}
+CASE: dict[str, Any] = {"method": "POST", "target": "/v2/transactions/check", "body": {}, "signed": SignedAs(body=b"x")}
+QUERY: dict[str, Any] = {"target": "/v2/catalog?is_active=true", "signed": SignedAs(query="is_active=false")}
 for _id, _section, _title, _made in (
     ("auth-headers", "5.2", "Without X-Timestamp, X-Nonce or X-Signature a request is refused",
      _changed("missing_hmac_headers", *(_header(name, None) for name in HMAC))),
@@ -75,7 +75,7 @@ for _id, _section, _title, _made in (
     ("auth-signature", "5.2", "A signature of another secret is refused",
      _changed("invalid_signature", ("with another secret", {"secret": b64encode(token_bytes(32)).decode()}))),
     ("auth-signed-method", "5.1", "The method is signed",
-     _changed("invalid_signature", ("with the signature of a POST", {"signed": Signed(method="POST")}))),
+     _changed("invalid_signature", ("with the signature of a POST", {"signed": SignedAs(method="POST")}))),
     ("auth-signed-query", "5.1", "The query is signed",
      _changed("invalid_signature", ("with the signature of another query", QUERY))),
     ("auth-signed-body", "5.1", "The body is signed",
