@@ -131,8 +131,8 @@ def _diagnosed(call: ApiCall, claim: Claim, rules: QueryRules) -> Denied:
 def _nonce_reused(call: ApiCall, claim: Claim) -> Denied:
     """Return the refusal of a nonce, with the request that spent it if the journal has it."""
     window_s = call.sandbox.scenario.limits.nonce_window.total_seconds()
-    again = f"{window_s:g} s of the sandbox's time after its use, and with a later X-Timestamp, it is accepted again"
-    text = f"each request needs a nonce of its own, one that is sent again too; {again}"
+    again = f"it is accepted again {window_s:g} s of the sandbox's time after its use, with a later X-Timestamp"
+    text = f"each request needs a nonce of its own, also a retry; {again}"
     spender = _spender(call, claim)
     if spender is None:
         return Denied("nonce_reused", text)

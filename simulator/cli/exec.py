@@ -39,7 +39,7 @@ class WithCommand(click.Command):
         return super().parse_args(ctx, before)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Behind `--` files, which commands take; else what every verb offers."""
+        """Complete files after `--`, since commands take them, and before it what every verb offers."""
         if ctx.meta.get(BEHIND_DASHES):
             return [CompletionItem(incomplete, type="file")]
         return super().shell_complete(ctx, incomplete)

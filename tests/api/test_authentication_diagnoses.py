@@ -121,7 +121,7 @@ REFUSALS: list[tuple[str, Send, str]] = [
     (
         "nonce_reused",
         twice,
-        "600 s of the sandbox's time after its use, and with a later X-Timestamp, it is accepted again",
+        "it is accepted again 600 s of the sandbox's time after its use, with a later X-Timestamp",
     ),
     ("decryption_error", by_key("undecryptable"), "state: undecryptable"),
     ("internal_error", by_fault, "a fault of the scenario"),
