@@ -23,6 +23,8 @@ from simulator.options import Options
 HEAVY = ("faker", "simulator.control.control_app", "simulator.control.access")
 build_app(Options())
 assert not [name for name in (*HEAVY, "jwt") if name in sys.modules], "they are not part of the start"
+from simulator.cli import server
+assert "sqlite3" not in sys.modules, "only servers with a data folder need it"
 preparation.DELAY_S = 0
 asyncio.run(preparation.prepare())
 assert all(name in sys.modules for name in HEAVY)

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from simulator.persistence.errors import RESTORE, DamagedStore, Unusable, code_of, reading_errors
+from simulator.persistence.errors import RESTORE, DamagedStore, Unusable
 from simulator.persistence.schema import (
     APPLICATION_ID,
     DATABASE,
@@ -24,8 +24,10 @@ from simulator.persistence.schema import (
     LIFE_SHIFT,
     LIFE_SUM,
     MARK_SUM,
+    code_of,
     connect,
     create_tables,
+    reading_errors,
 )
 
 OWNER: Final = "owner.sqlite3"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from simulator.persistence.database import create, open_to_read, reading_connection, reading_mode, refuse_no_store
-from simulator.persistence.errors import RESTORE, DamagedStore, StoreError, Unusable, reading_errors
+from simulator.persistence.errors import RESTORE, DamagedStore, StoreError, Unusable
 from simulator.persistence.reader import Reader
 from simulator.persistence.schema import (
     DATABASE,
@@ -27,6 +27,7 @@ from simulator.persistence.schema import (
     SNAPSHOT_SUM,
     connect,
     entry_keys,
+    reading_errors,
 )
 from simulator.persistence.store import Store
 from simulator.persistence.writer import Life, Retention

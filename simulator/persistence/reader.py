@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from simulator.persistence.database import reading_connection
-from simulator.persistence.errors import RESTORE, DamagedStore, NoSandbox, StoreError, reading_errors
-from simulator.persistence.schema import DATABASE, LAST_ENTRY, checksum, entry_keys, part_keys
+from simulator.persistence.errors import RESTORE, DamagedStore, NoSandbox, StoreError
+from simulator.persistence.schema import DATABASE, LAST_ENTRY, checksum, entry_keys, part_keys, reading_errors
 from simulator.persistence.writer import Life, SnapshotSize
 
 SLICE_ROWS: Final = 512

@@ -1,4 +1,4 @@
-"""The tables of a data folder, with the keys and the checksums of their rows.
+"""The tables of a data folder, with the keys and the checksums of their rows, and the errors of SQLite.
 
 A life here begins with the creation or a reset of its sandbox; a rewind removes its later entries. The upper bits of
 an entry's key are the key of its life, and the upper bits of a part's key are the key of its snapshot: related rows are
@@ -8,8 +8,12 @@ adjacent, and are read and removed as a range of keys.
 
 import sqlite3
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
+
+from simulator.persistence.errors import RESTORE, DamagedStore, Unusable, WriteFailed
 
 DATABASE: Final = "sandboxes.sqlite3"
 APPLICATION_ID: Final = 0x52534C53  # "RSLS"
@@ -52,6 +56,9 @@ MARK_SUM: Final = "checksum(name, n, note)"
 SNAPSHOT_SUM: Final = "checksum(n, bytes_up_to, size, parts)"
 PART_SUM: Final = "checksum(name, data)"
 
+_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR}
+_PRIMARY_CODE: Final = 0xFF  # the extended codes have more in their upper bits
+
 
 def checksum(*values: object) -> int:
     """Return the checksum of the columns of a row, which SQL calls by this name."""
@@ -91,3 +98,35 @@ def create_tables(db: sqlite3.Connection, version: str) -> None:
     db.execute("INSERT INTO meta VALUES ('written_by', ?)", (version,))
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.execute(f"PRAGMA user_version = {FORMAT}")
+
+
+def code_of(error: BaseException) -> int:
+    """Return the primary result code of an error of SQLite; 0 for any other error."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & _PRIMARY_CODE
+
+
+def writing_error(error: BaseException, path: Path) -> WriteFailed:
+    """Return the error for a failed commit. Earlier commits are safe."""
+    if isinstance(error, FileNotFoundError):
+        return WriteFailed(f"{path.parent}: its files were removed while in use: start again")
+    if code_of(error) == sqlite3.SQLITE_FULL:
+        return WriteFailed(f"{path}: the disk is full ({error}): make room and start again; nothing before is lost")
+    return WriteFailed(f"{path}: cannot be written ({error}): mend that and start again; nothing before is lost")
+
+
+@contextmanager
+def reading_errors(path: object) -> Iterator[None]:
+    """Raise errors of SQLite, of the system and of foreign values as errors of the store."""
+    try:
+        yield
+    except sqlite3.ProgrammingError:
+        raise WriteFailed("the store is closed") from None
+    except sqlite3.Error as error:
+        if code_of(error) in _DAMAGED or not hasattr(error, "sqlite_errorcode"):
+            raise DamagedStore(f"{path}: damaged ({error}): {RESTORE}") from None
+        hint = "it needs a folder that can be written, and room"
+        raise Unusable(f"{path}: cannot be used ({error}): {hint}") from None
+    except OSError as error:
+        raise Unusable(f"{path}: cannot be used ({error.strerror}): give a folder that can be") from None
+    except (OverflowError, TypeError, ValueError) as error:
+        raise DamagedStore(f"{path}: damaged ({error}): {RESTORE}") from None

@@ -24,10 +24,10 @@ from threading import Lock
 from typing import Final, Literal, Self
 
 from simulator.persistence.database import Ownership, convert_format_1, create, format_of, make_folder
-from simulator.persistence.errors import RESTORE, DamagedStore, StoreError, WriteFailed, reading_errors, writing_error
+from simulator.persistence.errors import RESTORE, DamagedStore, StoreError, WriteFailed
 from simulator.persistence.gate import Done, call_waiting
 from simulator.persistence.reader import Reader
-from simulator.persistence.schema import DATABASE, LIFE_SHIFT, SNAPSHOT_SHIFT, connect
+from simulator.persistence.schema import DATABASE, LIFE_SHIFT, SNAPSHOT_SHIFT, connect, reading_errors, writing_error
 from simulator.persistence.writer import Keys, Retention, Statement, Writer
 
 Durability = Literal["process", "power"]

@@ -9,7 +9,7 @@ from typing import Any, Final
 import psycopg
 
 from simulator.persistence.database import create
-from simulator.persistence.errors import Unusable, reading_errors
+from simulator.persistence.errors import Unusable
 from simulator.persistence.maintenance import exported_reader
 from simulator.persistence.reader import SLICE_ROWS, Reader
 from simulator.persistence.schema import (
@@ -20,6 +20,7 @@ from simulator.persistence.schema import (
     connect,
     entry_keys,
     part_keys,
+    reading_errors,
 )
 from simulator.persistence.writer import Statement
 from simulator.postgres.address import DatabaseAddress, database_errors, parse_address
