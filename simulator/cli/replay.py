@@ -30,7 +30,7 @@ from simulator.cli.usage import BadResult, notify, verb, wrong_usage
 from simulator.cli.values import Integer
 from simulator.domain.errors import DomainError
 from simulator.domain.model.instants import Times, times_of
-from simulator.persistence.replay.rebuilding import compiler_for, left, nowhere, prove
+from simulator.persistence.replay.rebuilding import compiler_for, leave_tape, nowhere, prove
 from simulator.persistence.replay.tape_writer import beginning_of
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.short_text import whole_line
@@ -163,7 +163,7 @@ def _serve(file: TapeFile, life: TapeLife, until: Until, flags: dict[str, Any]) 
         notify(f"{file.path}: {file.damage_behind(life)}")
     with _playing(file, life):
         live = proof.player.live
-        live.run_on_clock(left(proof.player, running.app.wall, end and end.at))
+        live.run_on_clock(leave_tape(proof.player, running.app.wall, end and end.at))
         running.app.sandboxes.adopt(live)
     running.server.run()
     return 0

@@ -111,7 +111,7 @@ class _KeyedRequest(NamedTuple):
     headers: dict[bytes, bytes]
     key: str
     named: tuple[Reseller, ApiKey] | None
-    held: GivenKey | ApiKey | None
+    key_record: GivenKey | ApiKey | None
 
 
 async def explain(request: Request, live: LiveSandbox) -> Response:
@@ -137,11 +137,11 @@ async def explain(request: Request, live: LiveSandbox) -> Response:
 
 
 def _described(live: LiveSandbox, asked: _KeyedRequest, hashed: bytes, mask: Mask, base: str) -> dict[str, Any]:
-    given, headers, held = asked.given, asked.headers, asked.held
+    given, headers, key_record = asked.given, asked.headers, asked.key_record
     timestamp, nonce = headers.get(names.TIMESTAMP, b""), headers.get(names.NONCE, b"")
     parts = (timestamp, nonce, given.method.upper().encode(), canonical_query(given.query), hashed)
     to_sign = canonical_string(*parts)
-    secret = held.secret_bytes if held else None
+    secret = key_record.secret_bytes if key_record else None
     path = given.path.decode("utf-8", "replace")
     sent = headers.get(names.SIGNATURE)
     pairs = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in given.headers)
@@ -182,8 +182,8 @@ def _curl(live: LiveSandbox, asked: _KeyedRequest, secret: bytes, hashed: bytes,
     signing = {names.API_KEY, *names.SIGNATURE_HEADERS, b"host", b"content-length"}
     kept = {name.decode("latin-1"): value.decode("latin-1") for name, value in given.headers if name not in signing}
     written = (names.WRITTEN_TIMESTAMP, names.WRITTEN_NONCE, names.WRITTEN_SIGNATURE)
-    made = map(bytes.decode, fresh_signature(live, secret, given.method, given.query, hashed))
-    headers = kept | {names.WRITTEN_API_KEY: asked.key, **dict(zip(written, made, strict=True))}
+    values = map(bytes.decode, fresh_signature(live, secret, given.method, given.query, hashed))
+    headers = kept | {names.WRITTEN_API_KEY: asked.key, **dict(zip(written, values, strict=True))}
     prefix = "" if live.id == DEFAULT else f"/s/{live.id}"
     target = given.path + (b"?" + given.query if given.query else b"")
     return curl_command(given.method.upper(), base + prefix + target.decode("utf-8", "replace"), headers, given.body)
@@ -203,11 +203,11 @@ async def _judged(live: LiveSandbox, asked: _KeyedRequest) -> dict[str, Any]:
     one."""
     now_s = live.signing_time().timestamp()
     tolerance_s = live.scenario.limits.timestamp_tolerance.total_seconds()
-    checked = check_headers(asked.headers, asked.held, now_s, tolerance_s)
+    checked = check_headers(asked.headers, asked.key_record, now_s, tolerance_s)
     is_signed = all(asked.headers.get(name) for name in names.SIGNATURE_HEADERS)
     found = None
-    if asked.held and asked.held.secret_bytes and is_signed:
-        found = await search(live, asked.given._replace(secret=asked.held.secret_bytes), asked.named)
+    if asked.key_record and asked.key_record.secret_bytes and is_signed:
+        found = await search(live, asked.given._replace(secret=asked.key_record.secret_bytes), asked.named)
     if isinstance(checked, Denied):
         verdict, message = checked.code, checked.diagnosis or checked.message
     elif found is None or not found.is_right:

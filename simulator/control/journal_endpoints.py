@@ -165,8 +165,8 @@ async def _sign_again(owner: LiveSandbox, exchange: Exchange) -> Headers:
         raise Conflict("cannot_sign", text, "n")
     with place(len(exchange.body)):
         hashed = await in_background(body_hash, exchange.body)
-    made = fresh_signature(owner, known.secret_bytes, exchange.method, exchange.query, hashed)
-    new = dict(zip(names.SIGNATURE_HEADERS, made, strict=True))
+    values = fresh_signature(owner, known.secret_bytes, exchange.method, exchange.query, hashed)
+    new = dict(zip(names.SIGNATURE_HEADERS, values, strict=True))
     kept = [(name, value) for name, value in exchange.headers if name.lower() not in new]
     return [*kept, *new.items()]
 

@@ -43,10 +43,10 @@ class RestoredSandbox(NamedTuple):
 class Restorer:
     """Rebuilds the sandboxes of a folder. For `known` scenarios, the source lines of their rules are available."""
 
-    def __init__(self, reader: Reader, replayer: RequestReplay, around: Surroundings, *known: Scenario) -> None:
+    def __init__(self, reader: Reader, replayer: RequestReplay, surroundings: Surroundings, *known: Scenario) -> None:
         self._reader = reader
         self._replayer = replayer
-        self._around = around
+        self._surroundings = surroundings
         self._known = known
 
     def restore(self, life: Life) -> RestoredSandbox:
@@ -67,7 +67,7 @@ class Restorer:
     def _begun(self, life: Life, head: Head) -> tuple[Player, int, list[str]]:
         """Return a player that has played all entries up to a line."""
         compiler, passed_over = compiler_for(head, *self._known), list[str]()
-        arguments = head.sandbox, beginning_of(head, compiler), self._replayer, self._around, compiler
+        arguments = head.sandbox, beginning_of(head, compiler), self._replayer, self._surroundings, compiler
         for stored in reversed(life.snapshots):
             try:
                 snapshot = snapshot_of(self._reader.parts(stored))

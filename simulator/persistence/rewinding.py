@@ -53,12 +53,12 @@ class MomentRef(NamedTuple):
 
 class Rewinder:
     """Rewinds and forks the sandboxes of a server. `replayer` replays the requests of a tape, within the surroundings
-    `around`. Rebuilding begins at the nearest snapshot; it takes snapshots at marks, and at intervals."""
+    `surroundings`. Rebuilding begins at the nearest snapshot; it takes snapshots at marks, and at intervals."""
 
-    def __init__(self, replayer: RequestReplay, around: Surroundings) -> None:
+    def __init__(self, replayer: RequestReplay, surroundings: Surroundings) -> None:
         self._replayer = replayer
-        self._around = around
-        self.snapshots = SnapshotCache(around.budgets.tapes.bytes_max / 4)
+        self._surroundings = surroundings
+        self.snapshots = SnapshotCache(surroundings.budgets.tapes.bytes_max / 4)
         self._rebuilding = Semaphore(REBUILT_MAX)
 
     def mark(self, live: LiveSandbox, name: str) -> Mark:
@@ -90,7 +90,7 @@ class Rewinder:
             raise
         refuse_lost(live, life)
         life.refuse_while_advancing()
-        clock = rebuilding.left(player, self._around.wall, moment.at, rebuilding.REWOUND)
+        clock = rebuilding.leave_tape(player, self._surroundings.wall, moment.at, rebuilding.REWOUND)
         known = self.snapshots.of(live)
         await live.replace_with(player.live, clock, place, moment.about)
         self.snapshots.add(live, player.live.beginning, *(snapshot for snapshot in known if snapshot.n <= moment.n))
@@ -145,7 +145,7 @@ class Rewinder:
             refuse()
             sandboxes.free_id(player.live.id)  # another may have taken it meanwhile
             live = player.live
-            live.run_on_clock(rebuilding.left(player, self._around.wall, moment.at, rebuilding.FORKED))
+            live.run_on_clock(rebuilding.leave_tape(player, self._surroundings.wall, moment.at, rebuilding.FORKED))
             for mark in marks:
                 live.marks.add(mark)
             sandboxes.add_rebuilt(live, origin)
@@ -158,9 +158,9 @@ class Rewinder:
         compiler = await in_background(rebuilding.compiler_for, tape.head)
         first = await in_background(beginning_of, tape.head, compiler)
         spec = replace(first.spec, id=id_, drawn_for=first.spec.drawn_for or tape.head.sandbox, quotas=NO_QUOTAS)
-        around = Surroundings(self._around.wall, self._around.sender, unshared_budgets())
+        surroundings = Surroundings(self._surroundings.wall, self._surroundings.sender, unshared_budgets())
         beginning = replace(first, spec=sandboxes.bounded(spec))
-        arguments = id_, beginning, self._replayer, around, compiler
+        arguments = id_, beginning, self._replayer, surroundings, compiler
         try:
             player = await in_background(rebuilding.player_of, *arguments)
         except (ValueError, ArithmeticError, LookupError, TypeError) as error:  # it was written by hand
@@ -178,10 +178,10 @@ class Rewinder:
         _refuse_lost_beginning(live)
         entries = live.tape.taken(moment.n)
         # Separate budgets: rebuilding must not evict messages of other sandboxes.
-        around = Surroundings(self._around.wall, self._around.sender, unshared_budgets())
+        surroundings = Surroundings(self._surroundings.wall, self._surroundings.sender, unshared_budgets())
         compiler = await in_background(ScenarioCompiler, live.spec.scenario)
         refuse_lost(live, life)
-        arguments = id_, beginning, self._replayer, around, compiler
+        arguments = id_, beginning, self._replayer, surroundings, compiler
         # The journal names the sandbox whose unique credentials were refused, so a fork's journal differs.
         is_alike = id_ == live.id or not beginning.spec.unique_credentials
         player: Player | None = None

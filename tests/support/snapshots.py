@@ -8,7 +8,7 @@ from simulator.app import App
 from simulator.domain.agenda import StepDue
 from simulator.domain.model.rules import ScenarioOrigin, SourceLine
 from simulator.persistence.replay.player import Player
-from simulator.persistence.replay.rebuilding import left, nowhere, player_for
+from simulator.persistence.replay.rebuilding import leave_tape, nowhere, player_for
 from simulator.persistence.replay.tape_reader import ReadTape
 from simulator.persistence.replay.tape_writer import beginning_of
 from simulator.persistence.snapshot.cache import SnapshotCache
@@ -34,7 +34,7 @@ OF_SERVERS = ("serial", "compiler", "publish")
 
 def resume(player: Player, wall: Wall) -> LiveSandbox:
     """Return a rebuilt sandbox under a clock of its own."""
-    player.live.run_on_clock(left(player, wall))
+    player.live.run_on_clock(leave_tape(player, wall))
     return player.live
 
 

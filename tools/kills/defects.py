@@ -57,15 +57,15 @@ def callbacks_do_not_wait() -> None:
 
 def interrupted_attempts_are_forgotten() -> None:
     """Neither end nor repeat the attempts that were in flight when the server ended."""
-    left = rebuilding.left
+    leave_tape = rebuilding.leave_tape
 
     def forgetful(player: Player, *arguments: object, **named: object) -> object:
         in_flight, player.live.core.state.in_flight = player.live.core.state.in_flight, {}
-        clock = left(player, *arguments, **named)  # type: ignore[arg-type]
+        clock = leave_tape(player, *arguments, **named)  # type: ignore[arg-type]
         player.live.core.state.in_flight = in_flight
         return clock
 
-    rebuilding.left = forgetful  # type: ignore[assignment]
+    rebuilding.leave_tape = forgetful  # type: ignore[assignment]
 
 
 def attempts_begin_before_their_turn() -> None:

@@ -61,7 +61,7 @@ def player_of(
     id_: str,
     beginning: Beginning,
     replayer: RequestReplay,
-    around: Surroundings,
+    surroundings: Surroundings,
     compiler: ScenarioCompiler | None = None,
     make: Callable[..., Sandbox] = Sandbox,
 ) -> Player:
@@ -70,9 +70,9 @@ def player_of(
     own = compiler or ScenarioCompiler()
 
     def begin(make: Callable[..., Sandbox]) -> tuple[LiveSandbox, TapeClock]:
-        clock = TapeClock(beginning.mode, beginning.rate, beginning.started)
-        first = clock, core_of(id_, beginning.spec, beginning.started, own, make)
-        return LiveSandbox(id_, beginning.spec, first, around.wall, around.sender, around.budgets), clock
+        spec, clock = beginning.spec, TapeClock(beginning.mode, beginning.rate, beginning.started)
+        first = clock, core_of(id_, spec, beginning.started, own, make)
+        return LiveSandbox(id_, spec, first, surroundings.wall, surroundings.sender, surroundings.budgets), clock
 
     return Player(*begin(make), replayer, lambda: begin(Sandbox)[0], own)
 
@@ -85,7 +85,7 @@ FORKED: Final = "the sandbox was forked during this attempt"
 def resume_after_restart(player: Player, wall: Wall, left_at: datetime) -> LiveSandbox:
     """Return the rebuilt sandbox after a restart of the server: a running clock has advanced since the wall time
     `left_at`. A real clock waits when the wall was set back."""
-    live, clock = player.live, left(player, wall)
+    live, clock = player.live, leave_tape(player, wall)
     if clock.runs:
         by_wall = wall() - left_at
         clock = Clock(wall, clock.mode, clock.rate, clock.now() + max(timedelta(), by_wall) * clock.rate)
@@ -95,7 +95,7 @@ def resume_after_restart(player: Player, wall: Wall, left_at: datetime) -> LiveS
     return live
 
 
-def left(player: Player, wall: Wall, at: datetime | None = None, error: str = ENDED) -> Clock:
+def leave_tape(player: Player, wall: Wall, at: datetime | None = None, error: str = ENDED) -> Clock:
     """Leave the tape at the time `at`, or at the time of the last entry, and return the clock from there on. Attempts
     in flight end with this error: they are sent again, and do not count for any limit. Waiting requests are dropped."""
     player.end()
@@ -136,13 +136,13 @@ class Proof(NamedTuple):
 def prove(
     tape: ReadTape,
     replayer: RequestReplay,
-    around: Surroundings,
+    surroundings: Surroundings,
     count: int | None = None,
     compiler: ScenarioCompiler | None = None,
 ) -> Proof:
     """Rebuild a sandbox from its tape, up to its end, to the first `count` entries, or to the first difference. Raises
     `ScenarioError` for a scenario that this version does not accept."""
-    player = player_for(tape.head, replayer, around, compiler)
+    player = player_for(tape.head, replayer, surroundings, compiler)
     marks = () if tape.end is None else tape.end.marks
     for entry in (None, *islice(tape.entries, count)):  # a mark may be before the first entry
         found = None if entry is None else player.play(entry)
@@ -164,12 +164,12 @@ def compiler_for(head: Head, *known: Scenario) -> ScenarioCompiler:
 
 
 def player_for(
-    head: Head, replayer: RequestReplay, around: Surroundings, compiler: ScenarioCompiler | None = None
+    head: Head, replayer: RequestReplay, surroundings: Surroundings, compiler: ScenarioCompiler | None = None
 ) -> Player:
     """Return a player for the tape with this head. Raises `ScenarioError`."""
     compiler = compiler or ScenarioCompiler()
     beginning = beginning_of(head, compiler)
-    return player_of(head.sandbox, beginning, replayer, around, compiler)
+    return player_of(head.sandbox, beginning, replayer, surroundings, compiler)
 
 
 def moment_in(entries: Sequence[Entry], until: int | Times, first: datetime, last: datetime) -> Moment:

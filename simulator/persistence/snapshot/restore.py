@@ -58,7 +58,7 @@ def restored(
     id_: str,
     beginning: Beginning,
     replayer: RequestReplay,
-    around: Surroundings,
+    surroundings: Surroundings,
     compiler: ScenarioCompiler | None = None,
     *,
     entries: Iterable[TapeEntry] = (),
@@ -66,7 +66,7 @@ def restored(
     """Return a player that has played the first `snapshot.n` entries of the tape of a life with this beginning.
     `entries` are the entries that the sandbox's own tape gets, as many as were kept; the other arguments are as in
     `player_of`. Raises `BadSnapshot`, and `ScenarioError` for a scenario that this version does not accept."""
-    player = player_of(id_, beginning, replayer, around, compiler, Sandbox.empty)
+    player = player_of(id_, beginning, replayer, surroundings, compiler, Sandbox.empty)
     live, clock = player.live, player.clock
     player.place = snapshot.n
     with reading_snapshot():
