@@ -14,7 +14,7 @@ from simulator.cli.call import read_file
 from simulator.cli.flags import json_flag, option, output_flag
 from simulator.cli.output import echo, echo_json, printable, printable_json
 from simulator.cli.reports.report_cases import UNWRITABLE, ReportCase, Reports, Suite, as_json, report_flags
-from simulator.cli.usage import BadResult, CannotStart, titled, verb, wrong_usage
+from simulator.cli.usage import BadResult, CannotStart, verb, with_title, wrong_usage
 from simulator.contract.files import data_dir
 from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled, postman_collection
 from simulator.contract.register import Assumption, assumptions
@@ -46,7 +46,8 @@ def scenarios_command(action: tuple[str, ...], json: bool) -> None:
         try:
             shown = encode(load_scenario(action[1]).document).decode() if json else text(action[1])
         except ScenarioError as error:
-            raise BadResult.of_problems(one if one.line else titled(one.message) for one in error.problems) from None
+            lines = (problem if problem.line else with_title(problem.message) for problem in error.problems)
+            raise BadResult.of_problems(lines) from None
         if json:
             echo_json(shown)
         else:

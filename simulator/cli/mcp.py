@@ -9,7 +9,7 @@ from pathlib import Path
 from simulator.cli.control import path_part
 from simulator.cli.flags import TOKEN_VARIABLES, option, own_option, sandbox_flags
 from simulator.cli.output import echo
-from simulator.cli.usage import CannotStart, notify, titled, verb, wrong_usage
+from simulator.cli.usage import CannotStart, notify, verb, with_title, wrong_usage
 
 RANGE = "mcp>=2,<3"
 NAME = "reseller-sim"
@@ -85,7 +85,7 @@ def _serve(url: str | None, sandbox: str, scenario: str | None, token: str | Non
     try:
         simulator = Simulator.start(scenario, scenarios=None) if url is None else Simulator(url, token)
     except NotStarted as error:
-        raise CannotStart.of_problems(map(titled, str(error).splitlines())) from None
+        raise CannotStart.of_problems(map(with_title, str(error).splitlines())) from None
     except ValueError as error:
         raise CannotStart(error) from None
     try:

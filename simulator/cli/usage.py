@@ -23,7 +23,7 @@ Declaration = Callable[[Callable[..., Any]], click.Command]
 def verb(name: str, *examples: str, **settings: Any) -> Declaration:
     """Return the decorator of a function that becomes a verb. Its help is the sentence of `VERBS`, the docstring, and
     examples: what follows the verb, or a line of a shell with `reseller-sim`."""
-    return _declared(click.command, name, examples, name=name, **settings)
+    return _declare(click.command, name, examples, name=name, **settings)
 
 
 class VerbGroup(click.Group):
@@ -31,15 +31,15 @@ class VerbGroup(click.Group):
 
     def word(self, name: str, *examples: str) -> Declaration:
         """Return the decorator of a function that becomes a word of the verb."""
-        return _declared(self.command, f"{self.name} {name}", examples, name=name)
+        return _declare(self.command, f"{self.name} {name}", examples, name=name)
 
 
 def verb_group(name: str, *examples: str) -> Callable[[Callable[..., Any]], VerbGroup]:
     """Return the decorator of a function that becomes a verb without words yet."""
-    return _declared(click.group, name, examples, name=name, cls=VerbGroup)
+    return _declare(click.group, name, examples, name=name, cls=VerbGroup)
 
 
-def _declared(
+def _declare(
     declare: Callable[..., Any], path: str, examples: tuple[str, ...], **settings: Any
 ) -> Callable[[Callable[..., Any]], Any]:
     lines = [example if PROGRAM in example else f"{PROGRAM} {path} {example}".rstrip() for example in examples]
@@ -60,14 +60,14 @@ def title() -> str:
     return " ".join([PROGRAM, *context.command_path.split()[1:]]) if context else PROGRAM
 
 
-def titled(text: object) -> str:
+def with_title(text: object) -> str:
     """Return a text of any origin as a line that begins with the verb."""
     return whole_line(f"{title()}: {text}")
 
 
 def notify(text: object) -> None:
     """Print a text to stderr as a line that begins with the verb."""
-    print_to_stderr(titled(text))
+    print_to_stderr(with_title(text))
 
 
 def wrong_usage(text: object) -> click.UsageError:
@@ -80,7 +80,7 @@ class _Ending(click.ClickException):
     API, if known."""
 
     def __init__(self, text: object, code: str = "", *, message: str = "") -> None:
-        super().__init__(message or titled(text))
+        super().__init__(message or with_title(text))
         self.text = str(text)
         self.code = code
 

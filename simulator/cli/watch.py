@@ -15,7 +15,7 @@ from reseller_sim.formats import is_url, shown_time
 from simulator.cli.control import Event, Stream
 from simulator.cli.flags import json_flag, own_option, watching_flags
 from simulator.cli.output import is_coloured, printable_json
-from simulator.cli.usage import titled, verb, wrong_usage
+from simulator.cli.usage import verb, with_title, wrong_usage
 from simulator.cli.values import Span
 from simulator.short_text import shortened, whole_line
 
@@ -103,7 +103,7 @@ def listen_command(
     wanted = CHOICES[only] if only else ",".join(CHOICES.values())
     lines = EventLines(coloured=is_coloured(sys.stdout))
     stream = Stream({"only": wanted, "with": "bodies"}, **running)
-    for event in stream.events(titled(f"passing on to {target}")):
+    for event in stream.events(with_title(f"passing on to {target}")):
         click.echo(lines.line(event))
         if sent := event.get("sent"):
             click.echo(f"  -> {_forwarded(target, sent, timeout, trust)}")

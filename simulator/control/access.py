@@ -177,7 +177,6 @@ def only(access: TokenPermissions) -> str:
 
 
 def access_of(request: Request) -> TokenPermissions:
-    """Return the permissions of a request."""
     found: TokenPermissions = request.scope.get(KEY, EVERYTHING)
     return found
 

@@ -144,7 +144,6 @@ def of_service(path: str) -> str:
 
 
 async def on_unexpected(request: Request, exc: Exception) -> Response:
-    """Return a 500 for an unexpected exception."""
     return error(500, "unexpected", "an internal error occurred; the server's log has the stack")
 
 

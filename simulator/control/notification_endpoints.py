@@ -142,7 +142,6 @@ async def list_deliveries(request: Request, live: LiveSandbox) -> Response:
 
 
 async def show_delivery(request: Request, live: LiveSandbox) -> Response:
-    """Return a delivery."""
     found = live.core.state.deliveries.find(request.path_params["job"])
     return _replay_refusal(ReplayRefused.UNKNOWN) if found is None else reply(delivery_row(found, live.courier.sent))
 

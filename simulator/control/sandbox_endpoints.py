@@ -203,7 +203,6 @@ def _quotas(wanted: dict[str, Any], server: Quotas) -> Quotas:
 
 
 async def show(request: Request, live: LiveSandbox) -> Response:
-    """Return a sandbox."""
     return reply(render.sandbox(live, base_url(request), shows_secrets=access_of(request).may_change))
 
 

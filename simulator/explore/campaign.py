@@ -163,11 +163,11 @@ class Campaign:
             self._add(smaller, is_of_storm=True)
 
     def _report_once(self, failure: Failure) -> None:
-        once = self._writer.once(failure)
-        self.report.once.append(once)
+        once = self._writer.write_unrepeated(failure)
+        self.report.unrepeated.append(once)
         self._on_failure(once)
 
     def _add(self, failure: Failure, *, is_of_storm: bool = False) -> None:
-        finding = replace(self._writer.written(failure), is_of_storm=is_of_storm)
+        finding = replace(self._writer.write(failure), is_of_storm=is_of_storm)
         self.report.findings.append(finding)
         self._on_failure(finding)

@@ -43,14 +43,14 @@ class UnrepeatedFailure:
 
 def summary(failure: Failure) -> str:
     """Return a failure in a sentence."""
-    return f"{sentence(failure.faults)}: {_words(failure)}{_how_often(failure)}"
+    return f"{sentence(failure.faults)}: {_words(failure)}{_frequency(failure)}"
 
 
 def _words(failure: Failure) -> str:
     return "; ".join(dict.fromkeys(reason.words for reason in failure.verdict.reasons))
 
 
-def _how_often(failure: Failure) -> str:
+def _frequency(failure: Failure) -> str:
     if failure.is_certain:
         return ""
     otherwise = "" if failure.is_alike else ", each time otherwise"
@@ -85,7 +85,7 @@ class FindingWriter:
     reproduction: Reproduction
     limit_s: Callable[[Faults], float]
 
-    def written(self, failure: Failure) -> FaultFinding:
+    def write(self, failure: Failure) -> FaultFinding:
         """Write the scenario file and, if there is one, the tape. Raises `OSError`."""
         text, reasons = summary(failure), failure.verdict.reasons
         path = self._path(failure, lambda number: f"{number:02}-{_stem(sentence(failure.faults))}.yaml")
@@ -99,7 +99,7 @@ class FindingWriter:
             self._write_tape(path.with_suffix(".yaml.tape"), failure.tape)
         return FaultFinding(text, tuple(reason.text for reason in reasons), path, line, failure)
 
-    def once(self, failure: Failure) -> UnrepeatedFailure:
+    def write_unrepeated(self, failure: Failure) -> UnrepeatedFailure:
         """Write the tape of the run that failed. Raises `OSError`."""
         stem, digest = _stem(sentence(failure.faults)), _digest(failure)[:8]
         path = self.folder / f"once-{stem}-{digest}.tape"
@@ -143,8 +143,8 @@ def _lines(failure: Failure) -> Iterator[str]:
 
 @dataclass(slots=True)
 class ExplorationReport:
-    """The result of an exploration: the number of single faults and storms, the runs, and their verdicts. `once` has
-    the failures that did not recur, which count as survived. `storms_survived_s` is the wall time of the survived
+    """The result of an exploration: the number of single faults and storms, the runs, and their verdicts. `unrepeated`
+    has the failures that did not recur, which count as survived. `storms_survived_s` is the wall time of the survived
     storms. `no_storms` says why storms that were requested did not run."""
 
     singles: list[Fault] = field(default_factory=list)
@@ -154,7 +154,7 @@ class ExplorationReport:
     storms_survived_s: float = 0.0
     no_storms: str = ""
     findings: list[FaultFinding] = field(default_factory=list)
-    once: list[UnrepeatedFailure] = field(default_factory=list)
+    unrepeated: list[UnrepeatedFailure] = field(default_factory=list)
 
     @property
     def survived(self) -> int:

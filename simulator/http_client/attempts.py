@@ -61,7 +61,6 @@ class Route(NamedTuple):
 
 
 def route(target: HttpTarget) -> Route:
-    """Return the route to `target`."""
     parts = urlsplit(target.url)
     has_port = not parts.netloc.endswith("]") and ":" in parts.netloc
     host = (parts.netloc.rpartition(":")[0] if has_port else parts.netloc).rstrip(".")

@@ -58,13 +58,13 @@ class Assistant:
 
     async def _list_tools(self, context: Context, params: Page) -> types.ListToolsResult:
         tools = []
-        for one in (await self._permitted()).values():
-            hints = types.ToolAnnotations(read_only_hint=not one.changes, destructive_hint=one.name in DELETING)
-            schema = one.input_schema
-            tools.append(types.Tool(name=one.name, description=one.description, input_schema=schema, annotations=hints))
+        for tool in (await self._permitted_tools()).values():
+            hints = types.ToolAnnotations(read_only_hint=not tool.changes, destructive_hint=tool.name in DELETING)
+            about, schema = tool.description, tool.input_schema
+            tools.append(types.Tool(name=tool.name, description=about, input_schema=schema, annotations=hints))
         return types.ListToolsResult(tools=tools)
 
-    async def _permitted(self) -> Mapping[str, Tool]:
+    async def _permitted_tools(self) -> Mapping[str, Tool]:
         """Return the tools that the token permits; all tools while no simulator answers."""
         try:
             await in_thread(self._simulator.control.ask, "POST", "/scenarios/check", {"text": ""})
@@ -86,13 +86,13 @@ class Assistant:
             return _result(ToolAnswer("The call failed.", lines=lines, is_error=True))
 
     async def _call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
-        wanted = self._tools.get(name)
-        if wanted is None:
+        tool = self._tools.get(name)
+        if tool is None:
             near = nearest(name, self._tools)
             raise LookupError(f"there is no tool {name!r}{f'; did you mean {near}?' if near else ''}")
-        if wanted.changes and name not in await self._permitted():
+        if tool.changes and name not in await self._permitted_tools():
             raise ValueError(f"the token may only read: {name} needs one whose role is full")
-        return await wanted.call(self._simulator, self._sandbox, arguments)
+        return await tool.call(self._simulator, self._sandbox, arguments)
 
 
 def _result(answer: ToolAnswer) -> types.CallToolResult:

@@ -98,7 +98,6 @@ def members(name: str, *wanted: str) -> Schema:
 
 
 def text_schema(description: str) -> Schema:
-    """Return the schema of a text."""
     return {"type": "string", "description": description}
 
 

@@ -155,7 +155,7 @@ class LeaseKeeper:
             if not server_id:
                 continue
             try:
-                self._look(server_id)
+                self._renew(server_id)
                 self.is_failing = False
             except Exception:  # the thread must continue
                 self.is_failing = True
@@ -167,7 +167,7 @@ class LeaseKeeper:
                 self._db.close()
         self._db = None
 
-    def _look(self, server_id: int) -> None:
+    def _renew(self, server_id: int) -> None:
         if self._db is None:
             self._db = connect(self._address)
         sent_s = monotonic()

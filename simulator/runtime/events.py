@@ -190,7 +190,6 @@ class EventLog:
         self._clear()
 
     def reset(self) -> None:
-        """Reset."""
         self._clear()
         self.count = 0
 

@@ -34,7 +34,6 @@ class HoldEntry(msgspec.Struct, eq=False):
     ended: "asyncio.Future[Resumption] | None" = None
 
     def end(self, how: Resumption) -> None:
-        """Resume it."""
         if self.ended is not None and not self.ended.done():
             self.ended.set_result(how)
 

@@ -101,7 +101,6 @@ class Sandboxes:
         return Mask(known if shown else self.secrets, ChainMap(*(each.core.state.keys for each in shown)))
 
     def find(self, sandbox_id: str) -> LiveSandbox | None:
-        """Return the sandbox with this id, or None."""
         return self._by_id.get(sandbox_id)
 
     def get(self, sandbox_id: str) -> LiveSandbox:

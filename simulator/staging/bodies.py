@@ -40,7 +40,6 @@ def as_list(value: object) -> list[Any]:
 
 
 def dicts(value: object) -> list[dict[str, Any]]:
-    """Return the objects of a list."""
     return [one for one in as_list(value) if isinstance(one, dict)]
 
 

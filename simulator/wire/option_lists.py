@@ -67,7 +67,6 @@ def options(product: Product, field_id: str, found: OptionList, page: Page, *, b
 
 
 def option(product: Product, field_id: str, one: Option, *, by_denomination: bool) -> dict[str, Any]:
-    """Return one option, with its product and field."""
     is_pricing = product.pricing is not None and product.pricing.id == field_id
     item = _item(product, one, is_pricing, by_denomination)
     return {"product_code": product.code, "field_id": field_id, **item}

@@ -84,7 +84,7 @@ def test_a_failure_that_does_not_recur_is_no_finding_and_its_tape_is_stored(tmp_
     with explored(tmp_path, fails) as (report, heard):
         assert report.findings == []
         assert report.survived == len(SINGLES)
-        [once] = report.once
+        [once] = report.unrepeated
         assert once.text == f"{failing}: exit 1: failed once and not again"
         assert once.path is not None
         assert once.path.read_bytes() == b"attempt 0 of 1 faults"

@@ -20,7 +20,7 @@ def test_a_long_sentence_is_whole(tmp_path: Path) -> None:
     reproduction = Reproduction(("sh", "-c", f"{'echo; ' * 100}last"))
     with closing(Record(tmp_path, {}, resumes=False)) as record:
         record.begin()
-        finding = FindingWriter(FAST, tmp_path, record, reproduction, lambda faults: 60.0).written(failure)
+        finding = FindingWriter(FAST, tmp_path, record, reproduction, lambda faults: 60.0).write(failure)
     lines = finding.path.read_text().splitlines()
     words = re.sub(r"[^a-z0-9]+", "-", sentence(FAULTS).lower())
     assert words.startswith(f"{finding.path.stem[3:]}-"), "the name ends at the end of a word"

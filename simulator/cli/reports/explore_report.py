@@ -76,8 +76,8 @@ def result(report: ExplorationReport) -> Iterator[str]:
     tried = len(report.results)
     left = f" ({len(report.singles) - tried} not tried)" if tried < len(report.singles) else ""
     yield f"single faults: {report.survived} of {tried} survived{unmatched}{left}"
-    if report.once:
-        yield f"{_many(len(report.once), 'run')} failed once and not again, so it is not a finding"
+    if report.unrepeated:
+        yield f"{_many(len(report.unrepeated), 'run')} failed once and not again, so it is not a finding"
     if problems := [one.problem for one in report.results.values() if one.problem]:
         faults = _many(len(problems), "single fault")
         yield whole_line(f"{faults} made no scenario together with yours: {problems[0]}")

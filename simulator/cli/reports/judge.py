@@ -226,7 +226,6 @@ def _print(suites: Sequence[Suite]) -> None:
 
 
 def expectation_case(verdict: Verdict) -> ReportCase:
-    """Return a verdict as a case."""
     place = verdict.expectation.place
     place = place if place and place.file != BODY else None  # not a file that can be opened
     details = [f"nearest: {line}" for line in verdict.nearest] + [f"pending: {line}" for line in verdict.pending]

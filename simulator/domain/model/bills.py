@@ -135,7 +135,6 @@ class BillThen(msgspec.Struct, frozen=True):
 
 
 def draw_bill(profile: BillProfile, biller_name: str, key: BillKey, seed: int, now: datetime) -> Bill:
-    """Draw the bill from the seed."""
     identity = ("bill", *key)
     returned, people = profile.returned, profile.people
     return Bill(

@@ -122,7 +122,6 @@ class Wallet:
         self.balance = entries[-1].balance if entries else self.opening
 
     def entry(self, id_: int) -> Entry:
-        """Return the entry with this id."""
         return self.entries[id_ - 1]
 
     def find(

@@ -84,7 +84,6 @@ class Problem:
 
     @classmethod
     def at(cls, position: Position, path: str, code: str, message: str) -> "Problem":
-        """Return a problem at a position."""
         return cls(position.source, position.line, position.column, path, code, message)
 
     def __str__(self) -> str:

@@ -148,7 +148,6 @@ class ValueReader(msgspec.Struct, frozen=True, eq=False, gc=False):
         return kept
 
     def items(self) -> "list[ValueReader]":
-        """Return the items of a list."""
         found = self.node.value if self.node is not None else None
         if not isinstance(found, list):
             return []

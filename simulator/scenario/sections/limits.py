@@ -140,6 +140,5 @@ def _timeline(entry: ValueReader) -> NetworkTimeline:
 
 
 def network_status(entry: ValueReader) -> NetworkStatus:
-    """Return a network status."""
     text = entry.text()
     return next((status for status in NetworkStatus if status == text), NetworkStatus.HEALTHY)

@@ -84,7 +84,6 @@ def refuse_repeated_credentials(items: list[ValueReader]) -> None:
 
 
 def reseller(item: ValueReader, products: Collection[str] | None) -> ResellerStart:
-    """Return a reseller."""
     balance = item["balance"].amount()
     if not is_whole_cents(balance):
         item["balance"].problem("bad_amount", f"a balance is in whole sen, not {balance}")

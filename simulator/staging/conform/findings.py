@@ -74,7 +74,6 @@ class ConformReport:
 
     @property
     def departed(self) -> tuple[Result, ...]:
-        """Return the results with departures."""
         return self.of("departs")
 
     def of(self, outcome: Outcome) -> tuple[Result, ...]:

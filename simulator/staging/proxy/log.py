@@ -142,7 +142,6 @@ class Payments:
         self.left_out = 0
 
     def newest_first(self) -> list[Payment]:
-        """Return all payments."""
         return list(reversed(self._by_refid.values()))
 
     def find(self, reference_: str) -> Payment | None:

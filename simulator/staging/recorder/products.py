@@ -66,7 +66,7 @@ class Bills:
             biller.amounts = [amounts[0], amounts[-1]]
 
 
-def fitted_products(
+def fit_products(
     catalogs: Catalogs, payments: RecordedPayments, bills: Bills, *, names_accounts: bool
 ) -> FittedCatalog:
     """Return all products, as a scenario holds them. `names_accounts` as for the recorder."""
@@ -77,23 +77,23 @@ def fitted_products(
     answers = catalogs.products()
     notes = {}
     for answered in answers:
-        said = list(_offers(answered, names_accounts=names_accounts))
-        notes[as_text(answered.body.get("code"))] = [*said, *_completed(answered, by_product)]
+        said = list(_merge_offers(answered, names_accounts=names_accounts))
+        notes[as_text(answered.body.get("code"))] = [*said, *_add_paid_options(answered, by_product)]
     fitted = fit_catalog(answers, catalogs.groups)
     for product in fitted.products:
         product.notes += notes.get(product.code, [])
     known = {one.code for one in fitted.products}
     others = [code for code in {**by_product, **bills.billers, **dict.fromkeys(payments.voidable)} if code not in known]
     for code in sorted(others):
-        made = _minimal(code, payments, is_hidden=not catalogs.is_empty)
+        made = _product_from_payments(code, payments, is_hidden=not catalogs.is_empty)
         if made is not None:
             fitted.products.append(made)
     for product in fitted.products:
-        _add(product, bills, payments.voidable)
+        _add_bill_and_void(product, bills, payments.voidable)
     return fitted
 
 
-def _offers(one: ProductAnswers, *, names_accounts: bool) -> Iterator[str]:
+def _merge_offers(one: ProductAnswers, *, names_accounts: bool) -> Iterator[str]:
     """Merge the offers of a product: options that all accounts share become common, different options keep their
     account numbers. Yield comments."""
     sources = {as_text(form.get("id")): as_dict(form.get("data_source")) for form in dicts(one.body.get("fields"))}
@@ -101,7 +101,7 @@ def _offers(one: ProductAnswers, *, names_accounts: bool) -> Iterator[str]:
         is_dynamic = sources.get(name, {}).get("type") == "dynamic"
         alike = [offer for offer in offers if offer.active == offers[0].active]
         if not is_dynamic:
-            one.offers[name] = [_joined(offers)]
+            one.offers[name] = [_merge_items(offers)]
         elif len(alike) == len(offers) or not names_accounts:
             common = max(offers, key=lambda offer: sum(other.active == offer.active for other in offers))
             one.offers[name] = [Offer("", common.active)]
@@ -109,7 +109,7 @@ def _offers(one: ProductAnswers, *, names_accounts: bool) -> Iterator[str]:
             yield f"options of {one_line(name)} depend on an account number; these come from {source}"
 
 
-def _joined(offers: Sequence[Offer]) -> Offer:
+def _merge_items(offers: Sequence[Offer]) -> Offer:
     """Return the items of a field with the same offer for all accounts."""
     active, inactive = (
         {as_text(item.get("code")): item for items in lists for item in items}
@@ -118,11 +118,11 @@ def _joined(offers: Sequence[Offer]) -> Offer:
     return Offer("", list(active.values()), list(inactive.values()))
 
 
-def _completed(one: ProductAnswers, by_product: dict[str, list[SeenPayment]]) -> Iterator[str]:
+def _add_paid_options(one: ProductAnswers, by_product: dict[str, list[SeenPayment]]) -> Iterator[str]:
     """Add options that only payments showed; yield comments about them."""
     code = as_text(one.body.get("code"))
     paid = by_product.get(code, [])
-    _with_plan(one, paid)
+    _infer_plan_codes(one, paid)
     for form in dicts(one.body.get("fields")):
         name = as_text(form.get("id"))
         if form.get("type") != "select" or not name:
@@ -136,7 +136,7 @@ def _completed(one: ProductAnswers, by_product: dict[str, list[SeenPayment]]) ->
                 one.offers[name] = [Offer("", list(items.values()))]
 
 
-def _with_plan(one: ProductAnswers, paid: list[SeenPayment]) -> None:
+def _infer_plan_codes(one: ProductAnswers, paid: list[SeenPayment]) -> None:
     """Infer plan codes from payments, since catalogs of the older shape do not have them."""
     fulfillment = as_dict(one.body.get("fulfillment"))
     extras = fulfillment.get("extras")
@@ -165,7 +165,7 @@ def _paid_options(
         yield item
 
 
-def _minimal(code: str, payments: RecordedPayments, *, is_hidden: bool) -> FittedProduct | None:
+def _product_from_payments(code: str, payments: RecordedPayments, *, is_hidden: bool) -> FittedProduct | None:
     """Return a product that is only known from payments: any account, any amount."""
     name, amount, cost = payments.sales.get(code, ("", _HUNDRED, _HUNDRED))
     discount = (_HUNDRED * (1 - cost / amount)).quantize(CENT) if 0 < cost <= amount else Decimal(0)
@@ -188,7 +188,7 @@ def _minimal(code: str, payments: RecordedPayments, *, is_hidden: bool) -> Fitte
     return FittedProduct(ProductAnswers({"code": code}), item, built, [said], is_ours=True)
 
 
-def _add(product: FittedProduct, bills: Bills, voidable: set[str]) -> None:
+def _add_bill_and_void(product: FittedProduct, bills: Bills, voidable: set[str]) -> None:
     """Add facts that no catalog contains: bills, voids."""
     if product.built is None:
         return

@@ -14,7 +14,7 @@ from simulator.staging.importer.fitting import SECTIONS, Probe, fit
 from simulator.staging.recorder.catalogs import Catalogs, network_item
 from simulator.staging.recorder.payment_record import RecordedPayments
 from simulator.staging.recorder.payment_rules import payment_rules, void_rules
-from simulator.staging.recorder.products import Bills, fitted_products
+from simulator.staging.recorder.products import Bills, fit_products
 from simulator.staging.recorder.traffic_values import DecodedCall, Notes, counted, decode_call, format_duration
 from simulator.wire.traffic import Call, Notification
 
@@ -143,7 +143,7 @@ class TrafficRecorder:
 
     def _lines(self) -> Iterator[str]:
         notes, names_accounts = Notes(), self._names_accounts
-        fitted = fitted_products(self._catalogs, self._payments, self._bills, names_accounts=names_accounts)
+        fitted = fit_products(self._catalogs, self._payments, self._bills, names_accounts=names_accounts)
         document = self._document(fitted)
         probe = Probe(CODE, document["catalog"])
         built = fitted.built
