@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from simulator.contract import body as contract_body
-from simulator.control import inbox_endpoints
+from simulator.control import message_origin
 from simulator.control.http import AT_ONCE_BYTES_MAX
 from tests.support.client import Client, Response, running
 
@@ -36,7 +36,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         lengths.append(len(body))
         return contract_body.decode_any(body)
 
-    monkeypatch.setattr(inbox_endpoints, "decode_any", decode)
+    monkeypatch.setattr(message_origin, "decode_any", decode)
     return lengths
 
 

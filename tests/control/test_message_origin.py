@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simulator.control import inbox_endpoints
+from simulator.control import message_origin
 from simulator.domain.model.webhooks import Signature
 from simulator.wire.webhook_signature import signed
 from tests.support.client import Client, running
@@ -187,9 +187,9 @@ def test_a_long_message_is_hashed_so_often_and_no_more(monkeypatch: pytest.Monke
             client.call("POST", f"{WEBHOOK}/rotate-secret")
         message = deposit(client)
         sent_again(client, message, b"x" * 1024 * 1024)
-        monkeypatch.setattr(inbox_endpoints, "is_signed_with", counted)
+        monkeypatch.setattr(message_origin, "is_signed_with", counted)
         client.inbox("events")
-        assert 0 < sum(size for size in tried if size == 1024 * 1024) <= inbox_endpoints.TRIED_BYTES_MAX
+        assert 0 < sum(size for size in tried if size == 1024 * 1024) <= message_origin.TRIED_BYTES_MAX
 
 
 # Callbacks, and what is neither
