@@ -15,7 +15,7 @@ DELAY_S = 1.0  # the server answers its first requests undisturbed
 STEPS: tuple[Callable[[], object], ...] = (
     partial(import_module, "simulator.control.control_app"),  # Starlette
     partial(import_module, "simulator.control.access"),
-    partial(import_module, "simulator.auth.diagnose"),  # the first wrong signature
+    partial(import_module, "simulator.auth.autopsy.report"),  # the first wrong signature
     person_pools,  # Faker, with the first bill
     assumptions,
     partial(load, OPENAPI),  # coverage

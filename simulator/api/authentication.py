@@ -119,7 +119,7 @@ def authenticate(call: ApiCall) -> Reply | None:
 
 def _diagnosed(call: ApiCall, claim: Claim, rules: QueryRules) -> Denied:
     """Return the refusal of a signature with the mistake that explains it."""
-    from simulator.auth.diagnose import diagnose  # imported lazily: the search takes as long as all of `auth`
+    from simulator.auth.autopsy.report import diagnose  # imported lazily: the search takes as long as all of `auth`
 
     exchange = call.exchange
     fields = fields_of(exchange.method, exchange.path)

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from simulator.auth.autopsy import search
+from simulator.auth.autopsy.report import diagnose
 from simulator.auth.canonical import QueryRules
-from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import Claim, check_headers
 from tests.support.signing import (
     KEY,

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import tracemalloc
 import zlib
 from typing import Any
 from unicodedata import normalize
@@ -164,14 +163,13 @@ def test_a_body_that_was_sent_otherwise_than_signed_is_named(name: str, sent: by
 DAY = "date=2026-11-28&limit=5"
 TWO = f"{DAY}&status=A&status=B"
 WRITTEN = (
-    "A,B", "A%2CB", "A, B", "['A', 'B']", "%5B%27A%27%2C+%27B%27%5D", "%5B%27A%27%2C%20%27B%27%5D", '["A","B"]',
-    "[A, B]", "A%7CB",
+    "A,B", "A%2CB", "['A', 'B']", "%5B%27A%27%2C+%27B%27%5D", "%5B%27A%27%2C%20%27B%27%5D", '["A","B"]',
 )  # fmt: skip
 LISTS = [
     (f"{DAY}&status%5B%5D=A&status%5B%5D=B", TWO),
     (TWO, f"{DAY}&status[]=A&status[]=B"),
     (TWO, f"{DAY}&status%5B%5D=A&status%5B%5D=B"),
-    *((TWO, f"{DAY}&status={text}") for text in (*WRITTEN, "Array", "A B")),
+    *((TWO, f"{DAY}&status={text}") for text in (*WRITTEN, "Array")),
     (f"{DAY}&status=A%2CB", TWO),
     (TWO, f"{DAY}&status[0]=A&status[1]=B"),
     (f"{DAY}&status[0]=A&status[1]=B", TWO),
@@ -283,15 +281,6 @@ def test_an_encoder_escapes_each_letter_of_a_long_text_once(monkeypatch: pytest.
     assert b'"' + rb"\u003c\ud83d\ude00" * 500 + b'"' not in found  # Go leaves what is beyond ASCII
     assert ('"' + r"\u003C\uD83D\uDE00" * 500 + '"').encode() in found  # System.Text.Json
     assert len(escaped_signs) < 200
-
-
-def test_a_form_with_many_numbers_needs_little_memory() -> None:
-    tracemalloc.start()
-    try:
-        assert next(json_texts.objects_of_form(b"&".join(b"a%d=1" % at for at in range(18)))).startswith(b'{"a0":1,')
-        assert tracemalloc.get_traced_memory()[1] < 5_000_000
-    finally:
-        tracemalloc.stop()
 
 
 def test_the_texts_of_bodies_count_for_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:

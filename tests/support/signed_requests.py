@@ -3,9 +3,9 @@
 from base64 import b64decode
 
 from simulator.auth.autopsy.body_mistakes import body_flaw
+from simulator.auth.autopsy.report import diagnose
 from simulator.auth.autopsy.signing_steps import Facts, Other, Ways
 from simulator.auth.canonical import QueryRules, body_hash
-from simulator.auth.diagnose import diagnose
 from simulator.auth.form import wrong_form
 from simulator.auth.signature import Claim, check_headers
 from simulator.contract.endpoints import fields_of

@@ -8,7 +8,7 @@ from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from html import escape
-from itertools import chain, product
+from itertools import chain, combinations, permutations, product
 from typing import Any
 from unicodedata import normalize
 from urllib.parse import quote, quote_plus
@@ -33,10 +33,7 @@ _CHARSETS = {
 _LETTERS = "\u00e9\u00e8\u2019" + "".join(map(chr, (*range(0xA0, 0x180), *range(0x2010, 0x2027), 0x20AC, 0x2122)))
 
 _IS_FORM = re.compile(rb"--|[\w.%+\[\]-]+=(?!=|$)")
-FORM_SENT = "the body was sent as a form: the service reads JSON, so sign and send one JSON text"
-OBJECT_SENT = "the body was sent as an object is printed: sign and send the text of JSON.stringify or json.dumps"
-NOT_JSON = "the body that arrived is not JSON: sign one JSON text, and send the same bytes"
-LOST = "no body arrived, and this path needs one: check whether a redirect or a stream that was read before lost it"
+_LOST = "no body arrived, and this path needs one: check whether a redirect or a stream that was read before lost it"
 _WITH_BODY = (b"POST", b"PUT", b"PATCH")
 _BODILESS = (b"/rotate-secret", b"/replay", b"/callback-url", b"/low-balance-threshold")
 
@@ -45,15 +42,15 @@ def body_flaw(facts: Facts) -> str:
     """Return what is wrong with the body itself, which the client probably signed as JSON; empty if nothing is."""
     body = facts.body
     if not body:
-        return LOST if facts.method in _WITH_BODY and not facts.path.endswith(_BODILESS) else ""
+        return _LOST if facts.method in _WITH_BODY and not facts.path.endswith(_BODILESS) else ""
     if body.startswith((b"[object ", b"{'")):
-        return OBJECT_SENT
+        return "the body was sent as an object is printed: sign and send the text of JSON.stringify or json.dumps"
     if _IS_FORM.match(body):
-        return FORM_SENT
+        return "the body was sent as a form: the service reads JSON, so sign and send one JSON text"
     try:
         msgspec.json.decode(body if len(body) <= TEXT_BYTES_MAX else b"{}", type=msgspec.Raw)
     except (msgspec.DecodeError, RecursionError):
-        return NOT_JSON
+        return "the body that arrived is not JSON: sign one JSON text, and send the same bytes"
     return ""
 
 
@@ -202,15 +199,20 @@ MISTAKES = (
         ("body-line-ends", "the line ends of the body were changed after signing", _HASH,
          lambda r: [r.text.replace(b"\r\n", b"\n"), re.sub(rb"\r?\n", b"\r\n", r.text)]),
         ("body-absent-members", "members without a value were sent, and not signed", _ONCE,
-         _of_members(json_texts.without_absent)),
+         _of_members(lambda members, _: (
+             ({name: value for name, value in members.items() if json_texts.written(value) not in absent}, "")
+             for absent in (json_texts.ABSENT[:1], json_texts.ABSENT[:2], json_texts.ABSENT)))),
         ("body-normalized", "the letters of the body are signed in another form of Unicode ({})", _ONCE,
          lambda r: ((normalize(form, r.text.decode("utf-8", "replace")).encode("utf-8", "replace"), form)
                            for form in ("NFD", "NFC", "NFKC"))),
         ("body-sorted", "the members of the body were sorted for signing", _ONCE, _sorted),
         ("body-reordered", "the members of the body were signed in another order", _ONCE,
-         _of_members(json_texts.reordered)),
+         _of_members(lambda members, _: (
+             (dict(items), "") for items in chain([[*members.items()][::-1]], permutations(members.items()))))),
         ("body-member-added", "added to the body after signing: {}", "sign the body when it is complete",
-         _of_members(json_texts.without_some)),
+         _of_members(lambda members, _: (
+             ({name: members[name] for name in members if name not in left_out}, " and ".join(left_out))
+             for left_out in chain(combinations(members, 1), combinations(members, 2))))),
         ("body-member-not-sent", "signed without a value, and not sent: {}", _ONCE,
          _of_members(json_texts.with_absent)),
         ("body-letters-lost", "the body was signed with letters that were sent as ?", _UTF8,

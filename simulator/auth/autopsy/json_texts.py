@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from functools import cache
-from itertools import chain, combinations, permutations, product
+from itertools import chain, permutations, product
 from typing import Any
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode
 
@@ -26,7 +26,7 @@ Layout = tuple[int | str | None, str, str]
 
 _BEGIN, _END = "<#", "#>"  # mark a string value that has the digits of a number
 _LITERAL = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d+)?|true|false|null", re.IGNORECASE)
-_ABSENT = (b"null", b'""', b"{}", b"[]", b"0", b"false", b"0.0")
+ABSENT = (b"null", b'""', b"{}", b"[]", b"0", b"false", b"0.0")
 _NOT_ASCII = r"[^\x20-\x7e\n\t]"
 _TIGHT, _PYTHON = (None, ",", ":"), (None, ", ", ": ")
 _LAYOUTS: tuple[Layout, ...] = (
@@ -96,29 +96,10 @@ def as_sent(members: Members, body: bytes) -> Callable[[Members], Iterator[bytes
     return lambda changed: (written(changed, layout, is_ascii=is_ascii) for layout in layouts)
 
 
-def reordered(members: Members, _: Fields) -> Changes:
-    """Yield an object with its members reversed, then in every order."""
-    for items in chain([list(members.items())[::-1]], permutations(members.items())):
-        yield dict(items), ""
-
-
-def without_absent(members: Members, _: Fields) -> Changes:
-    """Yield an object without members that have no value: null only, null and empty values, all values that count
-    as false."""
-    for absent in (_ABSENT[:1], _ABSENT[:2], (b"null", b"{}", b"[]"), _ABSENT):
-        yield {name: value for name, value in members.items() if written(value) not in absent}, ""
-
-
-def without_some(members: Members, _: Fields) -> Changes:
-    """Yield an object without one or two of its members."""
-    for left_out in chain(combinations(members, 1), combinations(members, 2)):
-        yield {name: members[name] for name in members if name not in left_out}, " and ".join(left_out)
-
-
 def with_absent(members: Members, fields: Fields) -> Changes:
     """Yield an object with up to three adjacent members added that have no value, at each place."""
     names, items = sorted(fields - members.keys()), list(members.items())
-    for count, absent in ((1, _ABSENT), (2, _ABSENT[:3]), (3, _ABSENT[:3])):
+    for count, absent in ((1, ABSENT), (2, ABSENT[:3]), (3, ABSENT[:3])):
         for values, added in product(product(map(value_of, absent), repeat=count), permutations(names, count)):
             for at in range(len(items), -1, -1):
                 yield dict([*items[:at], *zip(added, values, strict=True), *items[at:]]), " and ".join(added)
@@ -185,12 +166,11 @@ def forms(value: Any) -> Iterator[bytes]:
 
 
 def objects_of_form(body: bytes) -> Iterator[bytes]:
-    """Yield the flat objects that may have been sent as this form, in each encoding. A value that looks like
-    a number or a literal is tried as such and as a string."""
+    """Yield the flat object that may have been sent as this form, in each encoding: with numbers and literals where a
+    value looks like one, then with strings alone."""
     sent = dict(parse_qsl(body.decode(), keep_blank_values=True))
-    read = (
-        (value_of(value.lower().encode()), value) if _LITERAL.fullmatch(value) else (value,) for value in sent.values()
-    )
-    for values in product(*read):  # lazily: many numbers have billions of combinations
-        members = dict(zip(sent, values, strict=True))
+    typed = {
+        name: value_of(value.lower().encode()) if _LITERAL.fullmatch(value) else value for name, value in sent.items()
+    }
+    for members in (typed, sent):
         yield from chain(encodings(members), encodings(members, is_sorted=True))

@@ -1,11 +1,15 @@
-"""The autopsy of a signature: what is wrong with it, how to mend it, and the string that should have been signed.
+"""The autopsy of a signature: what is wrong with it, how to mend it, and the string that should have been signed; and
+its short form, a line for the header of the refusal.
 
 A hash does not show how similar two strings are. So if no known mistake explains a signature, the string that the
 client says it signed is compared with the right one.
 """
 
+from binascii import b2a_base64
+from collections.abc import Mapping
 from hmac import compare_digest
 from itertools import takewhile
+from types import MappingProxyType
 from typing import NamedTuple
 
 import msgspec
@@ -13,10 +17,20 @@ import msgspec
 from simulator.auth.autopsy.body_mistakes import body_flaw
 from simulator.auth.autopsy.search import digest_of, readings, search, ways_of
 from simulator.auth.autopsy.signing_steps import Facts, Parts, Ways, makes_of, signings
-from simulator.auth.canonical import canonical_string
-from simulator.auth.form import FIX, wrong_form
+from simulator.auth.canonical import QueryRules, body_hash, canonical_string
+from simulator.auth.form import FIX, PREFIX, wrong_digest, wrong_form
+from simulator.auth.headers import API_KEY
+from simulator.auth.signature import Claim
 from simulator.short_text import one_line, shortened
 
+_UNCOMMON = (
+    "no common mistake alone explains it; the journal and `reseller-sim explain` have the whole autopsy, with rarer "
+    "mistakes, two together, and other secrets"
+)
+_ENCODED = (
+    "the body was sent with Content-Encoding, which the service does not support: the signature covers the bytes that "
+    "are sent, and these have to be plain JSON"
+)
 IS_RIGHT = "the signature is right"
 _UNKNOWN = "no known mistake explains the signature, and no tried pair of mistakes"
 _UNKNOWN_FIX = (
@@ -110,6 +124,44 @@ def autopsy(facts: Facts, given: bytes | None = None) -> Autopsy:
         return Autopsy((), sentence, FIX if form else _UNKNOWN_FIX, signings(facts)[0].parts)
     sentence = compared.sentence if compared.is_signed else sentence
     return Autopsy((), sentence, compared.fix, compared.expected, compared=compared)
+
+
+def diagnose(
+    claim: Claim,
+    method: str,
+    path: str,
+    query: bytes,
+    body: bytes,
+    rules: QueryRules,
+    prefix: str = "",
+    headers: Mapping[bytes, bytes] = MappingProxyType({}),
+    fields: frozenset[str] = frozenset(),
+) -> str:
+    """Return a line about the client's mistake that led to `invalid_signature`, for the header of the response that the
+    owner of the key reads: it names only mistakes that were made with the secret of the key. `rules` are the rules of
+    the verification, `prefix` is the part of the path before `path`, `fields` are those of the path."""
+    facts = Facts(
+        timestamp=claim.timestamp,
+        nonce=claim.nonce,
+        method=method.encode(),
+        query=query,
+        body=body,
+        hashed=body_hash(body),
+        signature=PREFIX + b2a_base64(claim.signature, newline=False),
+        secret=claim.key_record.secret_bytes,
+        path=path.encode("utf-8", "surrogateescape"),
+        prefix=prefix.encode("utf-8", "surrogateescape"),
+        host=headers.get(b"host", b""),
+        api_key=headers.get(API_KEY, b""),
+        fields=fields,
+        rules=rules,
+        body_bytes_max=2 * 1024,  # the event loop waits for the search
+    )
+    match, _ = search(facts, is_short=True)
+    if match is not None:
+        return " and ".join(f"{way.does}; {way.fix}" for way in match.found)
+    is_encoded = headers.get(b"content-encoding", b"identity") != b"identity"
+    return wrong_digest(claim.signature) or (_ENCODED if is_encoded else body_flaw(facts) or _UNCOMMON)
 
 
 def compare(facts: Facts, given: bytes) -> Compared:

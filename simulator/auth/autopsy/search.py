@@ -10,16 +10,7 @@ from typing import Any, NamedTuple
 
 from simulator.auth.autopsy import body_mistakes, key_mistakes, query_mistakes, string_mistakes
 from simulator.auth.autopsy.key_mistakes import DIGEST_BYTES_MIN
-from simulator.auth.autopsy.signing_steps import (
-    Facts,
-    Makes,
-    Parts,
-    Signing,
-    Way,
-    Ways,
-    makes_of,
-    signings,
-)
+from simulator.auth.autopsy.signing_steps import Facts, Makes, Parts, Signing, Way, Ways, makes_of, signings
 from simulator.auth.canonical import decoded, hmac_sha256
 from simulator.auth.form import PREFIX, wrong_form
 from simulator.auth.signature import SIGNATURE_BYTES_MAX

@@ -106,10 +106,6 @@ Transformation = Callable[[Facts], Iterable[Any]]
 or in a pair with the text for `{}` in `SigningMistake.does`."""
 
 
-Row = tuple[str, str, str, Transformation] | tuple[str, str, str, Transformation, int]
-"""A mistake of the table: `SigningMistake` without its step."""
-
-
 class SigningMistake(NamedTuple):
     """One known mistake. `does` says what the client does, `fix` what it should do; both end without a full stop, and
     `{}` in `does` stands for what the request has there. `common` is the number of its ways that clients often take:
@@ -130,33 +126,25 @@ class SigningMistake(NamedTuple):
         try:
             for change in self.transformation(facts):
                 make, shown = change if isinstance(change, tuple) else (change, "")
-                yield Way(self.step, make, self, shown)
+                yield Way(self.step, make, self.id, self.does, self.fix, shown)
         except (ValueError, OverflowError, RecursionError):
             return
 
 
 class Way(msgspec.Struct, frozen=True, gc=False):
-    """A mistake that a request may have: the step, and how it is done."""
+    """A mistake that a request may have: the step, and how it is done. `sentence` is `SigningMistake.does`."""
 
     step: str
     make: Any
-    mistake: SigningMistake
+    id: str
+    sentence: str
+    fix: str
     shown: str
-
-    @property
-    def id(self) -> str:
-        """Return the id of the mistake."""
-        return self.mistake.id
 
     @property
     def does(self) -> str:
         """Return what the client does in this request."""
-        return self.mistake.does.format(self.shown)
-
-    @property
-    def fix(self) -> str:
-        """Return what the client should do."""
-        return self.mistake.fix
+        return self.sentence.format(self.shown)
 
 
 Ways = tuple[Way, ...]
@@ -170,8 +158,8 @@ def makes_of(*ways: Way) -> Makes:
     return {way.step: way.make for way in ways}
 
 
-def rows(step: str, *each: Row) -> tuple[SigningMistake, ...]:
-    """Return the mistakes of a step, the likeliest first."""
+def rows(step: str, *each: Any) -> tuple[SigningMistake, ...]:
+    """Return the mistakes of a step, the likeliest first. Each row is a `SigningMistake` without its step."""
     return tuple(SigningMistake(step, *row) for row in each)
 
 

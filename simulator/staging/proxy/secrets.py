@@ -11,8 +11,8 @@ from urllib.parse import quote
 import msgspec
 
 from simulator.auth import headers as names
+from simulator.auth.autopsy.report import diagnose
 from simulator.auth.canonical import QueryRules
-from simulator.auth.diagnose import diagnose
 from simulator.auth.headers import joined
 from simulator.auth.signature import MESSAGES, Denied, check_headers, verify
 from simulator.contract.endpoints import fields_of
