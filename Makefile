@@ -71,7 +71,7 @@ audit: $(DEV_READY)  ## report known vulnerabilities of the pinned packages, and
 bench: $(DEV_READY)  ## ratios to a bare server, measured in the same run, and bench/RESULTS.md
 	$(BIN)/python -m bench $(ARGS)
 
-bench-scale: $(DEV_READY)  ## what payments, sandboxes and a restart cost, each beside its target
+bench-scale: $(DEV_READY)  ## what payments, sandboxes, memory and a restart cost, each beside its target
 	$(BIN)/python -m bench.scale $(ARGS)
 
 campaign: $(DEV_READY)  ## floods, faults, races, an import and a soak: what is promised, tried and counted

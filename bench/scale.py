@@ -1,4 +1,5 @@
-"""`python -m bench.scale`: what payments, sandboxes and a restart cost, each beside its target, in a process each."""
+"""`python -m bench.scale`: what payments, sandboxes, memory and a restart cost, each beside its target, in a process
+each."""
 
 import argparse
 import asyncio
@@ -42,7 +43,7 @@ UNLIMITED: Mapping[str, Any] = {
     "clock": {"mode": "manual", "start": START.isoformat()},
     "limits": {"requests_per_interval": None},
 }
-KIB, MIB = 1024, 1024 * 1024
+KIB, MIB, MB = 1024, 1024 * 1024, 1_000_000
 PAYMENT_KIB_MAX = 2.5
 SANDBOX_MS_MAX = 2.0
 SANDBOXES_MIB_MAX = 100.0
@@ -53,6 +54,7 @@ BATCH_S_MAX = 600.0  # a batch ends with its payments
 KILLED_AFTER_S = 2.0
 RESTARTS = 3
 TARGET_S = 2.0
+RESIDENT_MB_MAX = 260.0
 PAYING = NAMED["topup"]
 ANYWHERE = Cores(None, None)
 
@@ -169,6 +171,14 @@ def _resident() -> int:
     return KIB * next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:"))
 
 
+def memory(payments: int = PAYMENTS) -> list[Row]:
+    """The resident memory of a server directly after so many payments, which are open or finished."""
+    with running(serving_command(PAYING), ANYWHERE) as server:
+        _pay(server, payments)
+        size = server.resident_bytes() or 0
+    return [Row(f"a server with {payments:,} payments", size / MB, "MB", RESIDENT_MB_MAX)]
+
+
 def restarts(payments: int = PAYMENTS) -> list[Row]:
     """So many payments into a data folder, whose server is killed at full speed; then starts: all but the first
     find a folder at rest."""
@@ -187,8 +197,8 @@ def restarts(payments: int = PAYMENTS) -> list[Row]:
     ]
 
 
-def _pay_and_kill(server: Server, payments: int) -> None:
-    """Make so many payments, then more, in the middle of which the server is killed."""
+def _pay(server: Server, payments: int) -> Callable[[int], Sequence[bytes]]:
+    """Make so many payments. Return a function that signs more."""
     client = client_of(server)
     fill_wallet(client)
     batch = PAYING.prepare(client)
@@ -197,13 +207,23 @@ def _pay_and_kill(server: Server, payments: int) -> None:
         found = load.run(server.host, server.port, raw, connections=CONNECTIONS, seconds=BATCH_S_MAX)
         if found.requests != len(raw):
             raise BenchError(f"of {len(raw)} payments {found.requests} were answered")
-    more = batch(PAID_AT_ONCE)
+    return batch
+
+
+def _pay_and_kill(server: Server, payments: int) -> None:
+    """Make so many payments, then more, in the middle of which the server is killed."""
+    more = _pay(server, payments)(PAID_AT_ONCE)
     Timer(KILLED_AFTER_S, server.process.kill).start()
     load.run(server.host, server.port, more, connections=CONNECTIONS, seconds=BATCH_S_MAX)
     server.process.wait()
 
 
-SUBJECTS: Mapping[str, Callable[[], list[Row]]] = {"payment": payments, "sandboxes": sandboxes, "restart": restarts}
+SUBJECTS: Mapping[str, Callable[[], list[Row]]] = {
+    "payment": payments,
+    "sandboxes": sandboxes,
+    "memory": memory,
+    "restart": restarts,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -25,6 +25,7 @@ def test_a_subject_that_there_is_not_is_refused() -> None:
     [
         (scale.payments, 60, 1),
         (scale.sandboxes, 3, 2),
+        (scale.memory, 60, 1),
         (scale.restarts, 60, 4),
     ],
 )
