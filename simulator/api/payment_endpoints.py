@@ -120,7 +120,7 @@ def _open_case(kind: CaseKind, call: ApiCall) -> Reply:
 check, void = partial(_open_case, CaseKind.DISPUTE), partial(_open_case, CaseKind.VOID)
 
 
-# The parameters of a bill look-up, with their refusals.
+# The refusals of malformed parameters of a bill look-up.
 _ERRORS: Mapping[str, BillError] = {
     "product": BillError.PRODUCT,
     "account": BillError.ACCOUNT,
@@ -135,8 +135,10 @@ def show_bill(call: ApiCall) -> Reply:
     fields, exchange = call.fields, call.exchange
     outcome = call.sandbox.apply(
         LookUpBill(
-            **{name: fields.get(name, "") for name in _ERRORS},
             reseller=call.owner.code,
+            product=fields["product"],
+            account=fields["account"],
+            **{name: fields.get(name, "") for name in ("biller_code", "ref2", "amount")},
             rule=exchange.selected_rule,
             sender=exchange.client,
             key=call.key,
