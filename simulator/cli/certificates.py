@@ -42,7 +42,7 @@ def expiry_of(certificate: Path) -> datetime:
     """Return the earliest expiry of the certificates in a file in PEM: the first one and its authorities. Raises
     `CannotStart`."""
     try:
-        encoded = [ssl.PEM_cert_to_DER_cert(one.decode()) for one in _CERTIFICATE.findall(_content(certificate))]
+        encoded = [ssl.PEM_cert_to_DER_cert(pem.decode()) for pem in _CERTIFICATE.findall(_content(certificate))]
         # Years up to 2049 have two digits.
         times = [f"20{found[1].decode()}"[-14:] for found in map(_VALIDITY.search, encoded) if found]
         ends = [instant(f"{text[:8]}T{text[8:]}Z") for text in times]

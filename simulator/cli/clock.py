@@ -134,15 +134,15 @@ def _row(row: dict[str, Any]) -> tuple[object, ...]:
     return row["kind"], row.get("refid", ""), _status(row), row.get("url", ""), answered, row.get("skipped", "")
 
 
-def _status(one: dict[str, Any]) -> str:
+def _status(row: dict[str, Any]) -> str:
     """Return the result of an action: the status of a payment, or the changes of anything else."""
-    if "status_code" in one:
-        return f"{one['status']} {one['status_code']}"
-    if one["kind"] in ("callback", "webhook"):
-        return one.get("status") or one.get("type") or ""
-    facts = [str(one[name]) for name in FACTS if one.get(name)]
-    amount = [f"{one['amount']:.2f} MYR"] if "amount" in one else []
-    return " ".join([*facts, *amount]) or ", ".join(one.get("changed", ()))
+    if "status_code" in row:
+        return f"{row['status']} {row['status_code']}"
+    if row["kind"] in ("callback", "webhook"):
+        return row.get("status") or row.get("type") or ""
+    facts = [str(row[name]) for name in FACTS if row.get(name)]
+    amount = [f"{row['amount']:.2f} MYR"] if "amount" in row else []
+    return " ".join([*facts, *amount]) or ", ".join(row.get("changed", ()))
 
 
 MARK_COLUMNS: Columns = {"mark": "name", "entries": "n", "time": lambda mark: clock_time(mark["at"])}

@@ -44,7 +44,7 @@ def assumptions(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
     """Ids of the register."""
     from simulator.contract.register import assumptions as register
 
-    return _beginning((one.id for one in register()), incomplete)
+    return _beginning((entry.id for entry in register()), incomplete)
 
 
 def methods(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -72,7 +72,7 @@ def products(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 def inboxes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Inboxes that callbacks of the sandbox went to, and the default scenario's."""
     found = _asked(ctx, "/callbacks")
-    urls = [one["url"] for one in found.get("callbacks", ())]
+    urls = [row["url"] for row in found.get("callbacks", ())]
     names = [url.removeprefix("inbox:") for url in urls if url.startswith("inbox:")]
     return _beginning(dict.fromkeys(["callbacks", *names]), incomplete)
 

@@ -185,10 +185,10 @@ def assumptions_command(id: str | None, observed: Path | None, json: bool) -> No
         raise BadResult(f"there is no assumption {id!r}; `reseller-sim assumptions` lists them")
     seen = None if observed is None else _read_observations(observed)
     if json:
-        fields = [_assumption_fields(one, seen) for one in found]
+        fields = [_assumption_fields(item, seen) for item in found]
         echo_json(json_module.dumps({"assumptions": fields} if id is None else fields[0]))
     else:
-        echo("\n\n".join(_assumption_text(one) + _observation(one, seen) for one in found))
+        echo("\n\n".join(_assumption_text(item) + _observation(item, seen) for item in found))
 
 
 Observations = dict[str, dict[str, Any]] | None

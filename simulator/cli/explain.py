@@ -172,7 +172,7 @@ def _known_to(control: Control, key: str) -> dict[str, tuple[str, str]]:
         shown = control.ask("GET", "")
     except CannotStart as missing:
         raise CannotStart(f"{missing.text}; or give the secret of {key} with --secret") from None
-    return {one["api_key"]: (one["api_secret"], one["code"]) for one in shown["resellers"] if one["api_secret"]}
+    return {row["api_key"]: (row["api_secret"], row["code"]) for row in shown["resellers"] if row["api_secret"]}
 
 
 def _given(string: str | None) -> bytes | None:

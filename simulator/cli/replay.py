@@ -101,7 +101,7 @@ def replay_command(
 def _is_whole(file: TapeFile, played: list[TapeLife], *, wants_all: bool) -> bool:
     """Return whether the file has all of what was to be played; what is missing is printed. Raises `CannotStart` when
     there is something that cannot be understood."""
-    damaged = next((one for one in played if one.tape.damage), None)
+    damaged = next((life for life in played if life.tape.damage), None)
     if not file.damage or (damaged is None and not wants_all):
         return True
     text = file.damage_behind(damaged, len(damaged.tape.entries) if damaged is not None else 0)

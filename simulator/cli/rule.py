@@ -85,8 +85,8 @@ def list_rules(control: Control, json: bool) -> None:
 @control_flags
 def remove_rules(control: Control, ids: tuple[str, ...]) -> None:
     """Remove rules. Payments that they decided continue."""
-    for one in ids:
-        control.ask("DELETE", f"/rules/{path_part(one)}")
+    for id_ in ids:
+        control.ask("DELETE", f"/rules/{path_part(id_)}")
 
 
 def _rule(section: str, text: str | None, file: str | None, given: dict[str, Any]) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def _said(answer: Mapping[str, Any], reseller: str | None) -> str:
     for name in answer["changed"]:
         before, after = (_shown(answer["values"][name][side]) for side in ("before", "after"))
         changed.append(f"{name} {before} -> {after}" if before != after else f"{name} changed")
-    changed += [f"option {one} changed" for one in answer["options"]]
+    changed += [f"option {code} changed" for code in answer["options"]]
     whom = f" for {reseller}" if reseller is not None else ""
     parts = [(", ".join(changed) or "nothing is different") + whom]
     if own := {name: value for name, value in (answer["overlay"] or {}).items() if value is not None}:

@@ -86,8 +86,8 @@ def list_all(control: Control, json: bool) -> None:
 @running_flags
 def remove(ids: tuple[str, ...], sandbox: str, **running: Any) -> None:
     """Delete sandboxes. Exit code 3 means that there is no such sandbox."""
-    for one in ids:
-        Control(sandbox=one, **running).ask("DELETE", "")
+    for id_ in ids:
+        Control(sandbox=id_, **running).ask("DELETE", "")
 
 
 def _scenario(wanted: str | None) -> Any:
@@ -118,10 +118,10 @@ def _print_sandbox(made: dict[str, Any]) -> None:
     print_line(f"sandbox    {made['id']}, scenario {made['scenario']}, seed {made['seed']}")
     print_line(f"url        {made['url']}")
     print_line(f"clock      {clock['mode']}, {clock_time(clock['now'])}")
-    for one in made["resellers"][:1]:
-        print_line(f"reseller   {one['code']}, balance {one['balance']:.2f} MYR")
-        print_line(f"API key    {one['api_key']}")
-        print_line(f"secret     {one['api_secret']}")
+    for row in made["resellers"][:1]:
+        print_line(f"reseller   {row['code']}, balance {row['balance']:.2f} MYR")
+        print_line(f"API key    {row['api_key']}")
+        print_line(f"secret     {row['api_secret']}")
     print_line("")
     print_line(f"reseller-sim call --sandbox {made['id']} GET /v2/balance")
     print_line(f"reseller-sim sandbox rm {made['id']}")
@@ -150,7 +150,7 @@ def deposit(
 
 def reseller(control: Control, code: str | None = None) -> dict[str, Any]:
     """Return a reseller of the sandbox, by default the first one, as the control API shows it. Raises `BadResult`."""
-    found: list[dict[str, Any]] = [one for one in control.ask("GET", "")["resellers"] if code in (None, one["code"])]
+    found: list[dict[str, Any]] = [row for row in control.ask("GET", "")["resellers"] if code in (None, row["code"])]
     if not found:
         raise BadResult(f"the sandbox {control.sandbox} has no reseller{'' if code is None else f' {code!r}'}")
     return found[0]

@@ -113,19 +113,19 @@ def read_tape_file(path: Path) -> TapeFile:
     found: list[ReadTape] = []
     damage, is_cut, advice = "", False, ANEW
     try:
-        for one in read_file(path):
-            found.append(one)  # keeps the lives before a damaged life
+        for life in read_file(path):
+            found.append(life)  # keeps the lives before a damaged life
     except (OSError, TooLargeFile) as error:
         raise CannotStart(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     except BadTape as bad:
         damage, is_cut, advice = str(bad), isinstance(bad, CutShort), "" if isinstance(bad, NoTape) else ANEW
     if found and found[-1].damage:
         damage, is_cut = found[-1].damage, found[-1].is_cut
-    counts, numbers, lives = Counter(one.head.sandbox for one in found), Counter[str](), []
-    for one in found:
-        name = one.head.sandbox
+    counts, numbers, lives = Counter(life.head.sandbox for life in found), Counter[str](), []
+    for life in found:
+        name = life.head.sandbox
         numbers[name] += 1
-        lives.append(TapeLife(one, numbers[name], counts[name]))
+        lives.append(TapeLife(life, numbers[name], counts[name]))
     return TapeFile(path, tuple(lives), damage, is_cut, advice)
 
 

@@ -81,9 +81,9 @@ def _token(line: str, before: list[Token]) -> Token:
     if found is None or not is_sandbox_id(found[4] or "any"):
         raise BadTokens(f"write {FORM}; TOKEN has at least {SECRET_CHARS_MIN} visible characters")
     name, role, secret, sandbox = found.groups()
-    if any(one.access.name == name for one in before):
+    if any(token.access.name == name for token in before):
         raise BadTokens(f"the name {name} is already used")
-    if any(one.secret == secret for one in before):
+    if any(token.secret == secret for token in before):
         raise BadTokens(f"the token of {name} is already used by another name")
     return Token(secret, TokenPermissions(name, "full" if role == "full" else "read", sandbox))
 

@@ -138,7 +138,7 @@ def rendered(
     if query is not None:
         parts["query"] = query
     expected = shown(made.string) if query is None else ":".join(["v1", *parts.values()])
-    is_hidden = query is not None or any(one.id in _HIDDEN for one in made.found)
+    is_hidden = query is not None or any(mistake.id in _HIDDEN for mistake in made.found)
     return {
         "is_right": made.is_right,
         **_found(made, shown),

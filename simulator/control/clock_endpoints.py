@@ -96,7 +96,7 @@ async def advance(request: Request, live: LiveSandbox) -> Response:
     live.events.note(_clock_event(live, "clock_advanced"))
     report: dict[str, Any] = {
         "now": moment(live.clock.now()),
-        "fired": [fired_row(one) for one in done.fired],
+        "fired": [fired_row(item) for item in done.fired],
         "left_out": done.left_out,
         "idle": done.is_idle,
         "stopped": done.stopped == STOPPED,
@@ -242,22 +242,22 @@ def schedule_fields(planned: ScheduledChange, entry: Entry | None) -> dict[str, 
 _OTHER_SETTINGS = {commands.SetCallback: "callback", commands.SetThreshold: "low_balance_threshold"}
 
 _SCHEDULED: Mapping[type[Command], Callable[[Any], dict[str, Any]]] = {
-    commands.Credit: lambda one: {"kind": "deposit"} | members(one, "reseller", "amount"),
+    commands.Credit: lambda command: {"kind": "deposit"} | members(command, "reseller", "amount"),
     commands.ChangeProduct: lambda one: {"kind": "product", "product": one.code, "reseller": one.reseller or None},
-    commands.ChangeTree: lambda one: {"kind": one.kind.value, one.kind.value: one.id},
-    commands.PutApiKey: lambda one: (
-        {"kind": "api_key", "reseller": one.reseller, "api_key": one.key} | members(one, "state")
+    commands.ChangeTree: lambda command: {"kind": command.kind.value, command.kind.value: command.id},
+    commands.PutApiKey: lambda command: (
+        {"kind": "api_key", "reseller": command.reseller, "api_key": command.key} | members(command, "state")
     ),
     commands.ChangeSettings: lambda one: {"kind": "settings", "reseller": one.reseller, "changed": [*one.changes]},
-    commands.SetNetwork: lambda one: {"kind": "network"} | members(one, "product", "status"),
-    commands.AddRule: lambda one: {
+    commands.SetNetwork: lambda command: {"kind": "network"} | members(command, "product", "status"),
+    commands.AddRule: lambda command: {
         "kind": "rule_added",
-        "section": one.section,
-        "rule": str(one.document.get("name") or one.document.get("id") or "") or None,
+        "section": command.section,
+        "rule": str(command.document.get("name") or command.document.get("id") or "") or None,
     },
-    commands.RemoveRule: lambda one: {"kind": "rule_removed", "rule": one.rule},
-    commands.PutWebhook: lambda one: (
-        {"kind": "balance_webhook", "reseller": one.reseller}
-        | {"url": redact_urls(one.url) or None, "enabled": one.enabled}
+    commands.RemoveRule: lambda command: {"kind": "rule_removed", "rule": command.rule},
+    commands.PutWebhook: lambda command: (
+        {"kind": "balance_webhook", "reseller": command.reseller}
+        | {"url": redact_urls(command.url) or None, "enabled": command.enabled}
     ),
 }

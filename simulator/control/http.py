@@ -295,10 +295,10 @@ async def lines(found: Iterable[Row], row: Callable[[Row], Any], bytes_max: floa
     """
     shown: list[msgspec.Raw] = []
     size, paused_at = 0, 0
-    for one in found:
+    for problem in found:
         if size >= bytes_max:
             break
-        shown.append(msgspec.Raw(b"\n" + encode(row(one))))
+        shown.append(msgspec.Raw(b"\n" + encode(row(problem))))
         size += len(shown[-1])
         if size - paused_at > SLICE_BYTES or len(shown) % SLICE_ROWS == 0:
             paused_at = size

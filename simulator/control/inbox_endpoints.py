@@ -101,7 +101,7 @@ async def set_replies(request: Request, live: LiveSandbox) -> Response:
     wanted = await body_of(request, "inbox-replies-request")
     document: dict[str, Any] = {key: value for key, value in wanted.items() if value != []}
     for key in document.keys() & {"replies", "during"}:
-        document[key] = [_with_duration(one) for one in document[key]]
+        document[key] = [_with_duration(row) for row in document[key]]
     try:
         program = await in_background(build_inbox, document)  # without a place: many sandboxes may be set up at once
     except ScenarioError as error:
@@ -149,10 +149,10 @@ SHOWN_MAX: Final = 20  # replies of each list, and headers of each reply
 _INDEX: Final = re.compile(r"\[([0-9]+)\]")
 
 
-def _with_duration(one: dict[str, Any]) -> dict[str, Any]:
+def _with_duration(row: dict[str, Any]) -> dict[str, Any]:
     """Return a reply in the form of a scenario, whose delays are not in seconds."""
-    delay = one.get("delay", "")
-    return one if isinstance(delay, str | dict) else one | {"delay": f"{round(delay * 1000)}ms"}
+    delay = row.get("delay", "")
+    return row if isinstance(delay, str | dict) else row | {"delay": f"{round(delay * 1000)}ms"}
 
 
 def remaining_replies(inbox: Inbox) -> dict[str, Any]:
@@ -166,22 +166,22 @@ def remaining_replies(inbox: Inbox) -> dict[str, Any]:
     elif replies:
         replies = replies[min(used, len(replies) - 1) :]
     return {
-        "replies": [_reply(one) for one in replies[:SHOWN_MAX]],
+        "replies": [_reply(entry) for entry in replies[:SHOWN_MAX]],
         "count": len(replies),
         "repeat": program.repeat,
-        "during": [_window(one.window) | _reply(one.reply) for one in program.during[:SHOWN_MAX]],
+        "during": [_window(item.window) | _reply(item.reply) for item in program.during[:SHOWN_MAX]],
     }
 
 
-def _reply(one: InboxReply) -> dict[str, Any]:
-    headers = one.headers[:SHOWN_MAX]
+def _reply(entry: InboxReply) -> dict[str, Any]:
+    headers = entry.headers[:SHOWN_MAX]
     return {
-        "status": 0 if one.disconnect else one.status,
-        "delay": typical(one.delay).total_seconds(),
-        **({"p99": one.delay.p99.total_seconds()} if isinstance(one.delay, Spread) else {}),
-        "body": shortened(one.body, SENTENCE_CHARS_MAX),
+        "status": 0 if entry.disconnect else entry.status,
+        "delay": typical(entry.delay).total_seconds(),
+        **({"p99": entry.delay.p99.total_seconds()} if isinstance(entry.delay, Spread) else {}),
+        "body": shortened(entry.body, SENTENCE_CHARS_MAX),
         "headers": {name: shortened(value, SENTENCE_CHARS_MAX) for name, value in headers},
-        "disconnect": one.disconnect,
+        "disconnect": entry.disconnect,
     }
 
 

@@ -276,14 +276,14 @@ def har(exchanges: Iterable[Mapping[str, Any]], comment: str = "") -> Iterator[b
     yield b"\n]}}\n"
 
 
-def _har_entry(one: Mapping[str, Any]) -> dict[str, Any]:
+def _har_entry(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return an exchange; its status 0 is a connection that was closed without an answer."""
-    took_ms, status, asked, answered = one["duration_us"] / 1000, one["status"], one["request"], one["response"]
-    own = {f"_{name}": one[name] for name in ("n", "rule", "fault", "error", "diagnosis", "trxid") if one[name]}
-    request = {"method": one["method"], "url": one["url"]} | _har_message(asked)
-    request["queryString"] = _har_pairs(parse_qsl(one["query"], keep_blank_values=True))
-    if one["unread"]:
-        request |= {"bodySize": -1, "comment": one["unread"]}
+    took_ms, status, asked, answered = row["duration_us"] / 1000, row["status"], row["request"], row["response"]
+    own = {f"_{name}": row[name] for name in ("n", "rule", "fault", "error", "diagnosis", "trxid") if row[name]}
+    request = {"method": row["method"], "url": row["url"]} | _har_message(asked)
+    request["queryString"] = _har_pairs(parse_qsl(row["query"], keep_blank_values=True))
+    if row["unread"]:
+        request |= {"bodySize": -1, "comment": row["unread"]}
     if asked["body"]:
         request["postData"] = {"mimeType": _content_type(asked), "params": [], "text": asked["body"]}
     text = HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else ""
@@ -291,7 +291,7 @@ def _har_entry(one: Mapping[str, Any]) -> dict[str, Any]:
     response = {"status": status, "statusText": text} | _har_message(answered)
     response |= {"content": content, "redirectURL": ""}
     return {
-        "startedDateTime": one["at"],
+        "startedDateTime": row["at"],
         "time": took_ms,
         "request": request,
         "response": response,

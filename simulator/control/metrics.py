@@ -244,8 +244,8 @@ def _name(text: str) -> str:
     return UNKNOWN if text == "*" else text
 
 
-def _sum(one: Durations, other: Durations) -> Durations:
-    return [a + b for a, b in zip(one, other, strict=True)]
+def _sum(value: Durations, other: Durations) -> Durations:
+    return [a + b for a, b in zip(value, other, strict=True)]
 
 
 def _in_seconds(durations: Durations) -> list[float]:

@@ -220,6 +220,6 @@ async def list_notifications(request: Request, live: LiveSandbox) -> Response:
     notifiers = live.driver.notifier, live.journal.notifier
     complete = await waited(request, live, query, lambda: Tally(log, matches).count, *notifiers)
     cursor, left_out = cursor_of(query), log.left_out
-    later = (one for one in filter(matches, log) if one.n > cursor)
-    answer = await page("notifications", query, later, notification_row, lambda one: one.n)
+    later = (job for job in filter(matches, log) if job.n > cursor)
+    answer = await page("notifications", query, later, notification_row, lambda mail: mail.n)
     return reply(answer | {"left_out": left_out, "complete": complete})

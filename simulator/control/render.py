@@ -66,25 +66,25 @@ def sandbox(live: LiveSandbox, base_url: str, *, shows_secrets: bool = True) -> 
         },
         "audit": live.spec.is_audited,
         **({"quotas": to_builtins(live.spec.quotas)} if live.spec.quotas else {}),
-        "resellers": [reseller(one, shows_secrets=shows_secrets) for one in resellers],
+        "resellers": [reseller(holder, shows_secrets=shows_secrets) for holder in resellers],
     }
 
 
-def reseller(one: Reseller, *, shows_secrets: bool = True) -> dict[str, Any]:
+def reseller(holder: Reseller, *, shows_secrets: bool = True) -> dict[str, Any]:
     """Return a reseller with its first active key, its first user and the target of its webhooks; null where it has
     none, or where the caller may not see its secrets."""
-    key = next((key for key in one.keys if key.state is KeyState.ACTIVE), None)
-    user = one.users[0] if one.users else None
+    key = next((key for key in holder.keys if key.state is KeyState.ACTIVE), None)
+    user = holder.users[0] if holder.users else None
     return {
-        "code": one.code,
+        "code": holder.code,
         "api_key": key.key if key else None,
         "api_secret": key.secret if key and shows_secrets else None,
         "username": user.username if user else None,
         "password": user.password if user and shows_secrets else None,
-        "email": one.email,
-        "balance": number(one.wallet.balance),
-        "low_balance_threshold": number(one.wallet.threshold) if one.wallet.threshold else None,
-        "balance_webhook": redact_urls(one.webhook.url) if one.webhook.enabled and one.webhook.url else None,
+        "email": holder.email,
+        "balance": number(holder.wallet.balance),
+        "low_balance_threshold": number(holder.wallet.threshold) if holder.wallet.threshold else None,
+        "balance_webhook": redact_urls(holder.webhook.url) if holder.webhook.enabled and holder.webhook.url else None,
     }
 
 

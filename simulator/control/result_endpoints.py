@@ -75,7 +75,7 @@ async def show_figures(request: Request, live: LiveSandbox) -> Response:
         }
         for product, (counts, amount) in busiest
     ]
-    attempts = [one for one in live.courier.sent.ended() if code in (None, one.reseller)]
+    attempts = [attempt for attempt in live.courier.sent.ended() if code in (None, attempt.reseller)]
     answer = {
         "started": render.moment(state.started),
         "transactions": sum(len(reseller.history) for reseller in resellers),
@@ -83,11 +83,11 @@ async def show_figures(request: Request, live: LiveSandbox) -> Response:
         "by_product": by_product,
         "callbacks": _job_counts(state.callback_counts, code),
         "webhooks": _job_counts(state.webhook_counts, code),
-        "receivers": [one._asdict() | {"url": redact_urls(one.url)} for one in by_receiver(attempts)],
+        "receivers": [receiver._asdict() | {"url": redact_urls(receiver.url)} for receiver in by_receiver(attempts)],
         "requests": _request_counts(live, code),
     }
     shown = resellers[:WALLETS_MAX]
-    curves = {one.code: await in_background(balance_curve, one.wallet.entries) for one in shown}
+    curves = {holder.code: await in_background(balance_curve, holder.wallet.entries) for holder in shown}
     wallets = await lines(shown, lambda one: _wallet_row(one, curves[one.code]))
     return reply(answer | {"wallets": wallets, "wallets_left_out": len(resellers) - len(shown)})
 
@@ -145,7 +145,7 @@ def _request_counts(live: LiveSandbox, code: str | None) -> dict[str, Any]:
         for (_, _, status, error, _), count in live.counters.answers.items():
             kinds[status, bool(error)] += count
     else:
-        kinds.update((one.status, bool(one.error)) for one in live.journal if one.reseller == code)
+        kinds.update((exchange.status, bool(exchange.error)) for exchange in live.journal if exchange.reseller == code)
     by_status: Counter[str] = Counter()
     for (status, _), count in sorted(kinds.items()):
         by_status[str(status)] += count
@@ -245,14 +245,14 @@ def coverage_shown(coverage: Coverage) -> dict[str, Any]:
             for key, count in coverage.rules.items()
         ],
         "magic": [
-            {"digits": digits, "outcome": one.text, "met": one.met, "chosen": dict(one.chosen)}
-            for digits, one in coverage.magic.items()
+            {"digits": digits, "outcome": row.text, "met": row.met, "chosen": dict(row.chosen)}
+            for digits, row in coverage.magic.items()
         ],
         "endpoints": list(_endpoint_rows(coverage.answers)),
         "outcomes": [
-            {"id": str(one.id), "group": one.group, "text": one.text, "met": count > 0, "count": count}
-            for one in OUTCOMES
-            for count in [coverage.outcomes[one.id]]
+            {"id": str(row.id), "group": row.group, "text": row.text, "met": count > 0, "count": count}
+            for row in OUTCOMES
+            for count in [coverage.outcomes[row.id]]
         ],
     }
     summary = {

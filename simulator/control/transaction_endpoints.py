@@ -3,6 +3,7 @@
 import sys
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -114,7 +115,8 @@ def _newest_first(state: State, refid: str | None, code: str | None, before: int
     if refid is not None:
         resellers = [reseller for reseller in state.resellers.values() if not code or code == reseller.code]
         found = filter(None, (payment_with(state, reseller, refid) for reseller in resellers))
-        return iter(sorted((one for one in found if one.number < before), key=lambda one: one.number, reverse=True))
+        earlier = (payment for payment in found if payment.number < before)
+        return iter(sorted(earlier, key=attrgetter("number"), reverse=True))
     if not code:
         return map(state.transactions.by_number.__getitem__, range(before - 1, -1, -1))
     history = state.resellers[code].history.transactions

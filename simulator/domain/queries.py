@@ -113,7 +113,7 @@ def is_paid_by_price(product: Product, *, always_codes: bool) -> bool:
     field, has_plans = product.pricing, plan_field(product) is not None
     assert field is not None, "a pricing select is a field"
     lists = pricing.lists_of(product, field.id)
-    if has_plans and (always_codes or any(len(same) > 1 for one in lists for same in one.by_denomination.values())):
+    if has_plans and (always_codes or any(len(same) > 1 for plan in lists for same in plan.by_denomination.values())):
         return False
     faces = (option.denomination for options in lists for option in options.active)
     return all(face is None or pricing.price(product, face) == face for face in faces)

@@ -127,7 +127,7 @@ class Campaign:
     def _run_storms(self) -> None:
         """Run storms of the faults that the command survives alone. A storm with any other fault shows nothing new."""
         plan, baseline = self._plan, self._trials.baseline.seen
-        alone = [one for one in self.report.singles if self.report.results[one.words].survived]
+        alone = [fault for fault in self.report.singles if self.report.results[fault.words].survived]
         of_service = outages(baseline, list(plan.keys), has_start=plan.has_start, rate=plan.rate)
         drawn = storms(plan.seed, alone + of_service)
         known: set[frozenset[str]] = set()
@@ -135,7 +135,7 @@ class Campaign:
         while now_s() - self._began_s < plan.seconds and silent < SILENT_BATCHES_MAX and not self._is_over:
             batch = [one for one in islice(drawn, STORMS_AT_ONCE) if self._is_new(one, known)]
             silent = 0 if batch else silent + 1
-            known |= {words_of(one) for one in batch}
+            known |= {words_of(fault) for fault in batch}
             for trial, verdict in self._trials.all_run(map(Trial, batch)):
                 self.report.storms += 1
                 self.report.storms_survived_s += verdict.duration_s if verdict.survived else 0

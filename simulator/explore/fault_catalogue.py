@@ -101,7 +101,7 @@ CALLBACKS: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
 def single_faults(baseline: Observation) -> list[Fault]:
     """Return every single fault for the exchanges, payments and callbacks of the baseline, the most expensive first."""
     found = [*_of_payments(baseline), *_of_exchanges(baseline), *_of_callbacks(baseline)]
-    return [fault for _, fault in sorted(found, key=lambda one: one[0])]
+    return [fault for _, fault in sorted(found, key=lambda pair: pair[0])]
 
 
 def _of_exchanges(baseline: Observation) -> Iterator[tuple[int, Fault]]:

@@ -148,9 +148,9 @@ class Watch:
             self._audit(life)
 
     def _audit(self, life: LiveSandbox) -> None:
-        for one in judge(life, log_of(life)):
-            if one.is_violated and (one.severity == "error" or one.id in EXPECTED_OF_WARNINGS):
-                self._seen.breaches.setdefault(one.id, redact(one.findings[0], life.secrets))
+        for verdict in judge(life, log_of(life)):
+            if verdict.is_violated and (verdict.severity == "error" or verdict.id in EXPECTED_OF_WARNINGS):
+                self._seen.breaches.setdefault(verdict.id, redact(verdict.findings[0], life.secrets))
 
     def _kinds(self, life: LiveSandbox) -> Counter[tuple[str, str]]:
         """Count the requests to existing endpoints by method and path. A `*` replaces each parameter of the path."""

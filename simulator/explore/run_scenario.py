@@ -74,7 +74,7 @@ def _by_payment(faults: tuple[Fault, ...]) -> dict[tuple[OrderKey, int], tuple[F
         if fault.payment is not None:
             key = (fault.payment.order, fault.payment.nth)
             found[key] = (*found.get(key, ()), fault)
-    return dict(sorted(found.items(), key=lambda one: -one[0][1]))
+    return dict(sorted(found.items(), key=lambda pair: -pair[0][1]))
 
 
 def _payment_rules(faults: tuple[Fault, ...]) -> Iterable[dict[str, Any]]:

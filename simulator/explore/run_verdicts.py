@@ -52,7 +52,7 @@ def reasons(baseline: RunOutcome, outcome: RunOutcome, faults: tuple[Fault, ...]
 
 def ways(found: tuple[FailureReason, ...]) -> set[tuple[Kind, str]]:
     """Return the kinds of failure of a run, without the objects concerned."""
-    return {(one.kind, one.words) for one in found}
+    return {(reason.kind, reason.words) for reason in found}
 
 
 def common(of_runs: list[tuple[FailureReason, ...]]) -> tuple[FailureReason, ...]:

@@ -120,7 +120,7 @@ def list_callbacks(
     if webhooks:
         page = _page(opened, "/deliveries", "deliveries", query)
         rows = [(delivery, attempt) for delivery in page["deliveries"] for attempt in delivery["attempts"]]
-        lines = [f"{one['type']} to {one['url']}, attempt {row['number']}: {outcome(row)}" for one, row in rows]
+        lines = [f"{job['type']} to {job['url']}, attempt {row['number']}: {outcome(row)}" for job, row in rows]
         return _list_answer(page, "deliveries", lines)
     page = _page(opened, "/callbacks", "callbacks", query)
     return _list_answer(page, "callbacks", map(callback_line, page["callbacks"]))
@@ -166,10 +166,10 @@ def show_coverage(simulator: Simulator, sandbox: str) -> ToolAnswer:
     found = simulator.open(sandbox).ask("GET", "/coverage")
     never = {
         "endpoints": [f"{one['method']} {one['path']}" for one in found["endpoints"] if not one["calls"]],
-        "outcomes": [f"{one['group']}: {one['text']}" for one in found["outcomes"] if not one["met"]],
+        "outcomes": [f"{row['group']}: {row['text']}" for row in found["outcomes"] if not row["met"]],
         "rules": [rule["name"] or rule["id"] for rule in found["rules"] if not rule["chosen"]],
-        "magic": [f"account …{one['digits']}: {one['outcome']}" for one in found["magic"] if not one["met"]],
+        "magic": [f"account …{row['digits']}: {row['outcome']}" for row in found["magic"] if not row["met"]],
     }
-    counts = ", ".join(f"{name} {one['met']} of {one['total']}" for name, one in found["summary"].items())
+    counts = ", ".join(f"{name} {row['met']} of {row['total']}" for name, row in found["summary"].items())
     lines = [f"never met, {name}: {about}" for name, texts in never.items() for about in texts]
     return ToolAnswer(f"Met: {counts}.", {"summary": found["summary"]}, lines, never)

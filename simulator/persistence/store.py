@@ -166,7 +166,7 @@ class Store:
     def _commit_waiting(self) -> None:
         with self._lock:
             waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
-            error = self._commit([one for batch, _ in waiting for one in batch])
+            error = self._commit([act for batch, _ in waiting for act in batch])
         for _, done in waiting:
             call_waiting(partial(done, error))
 

@@ -94,12 +94,12 @@ def by_receiver(attempts: Iterable[SentAttempt]) -> list[ReceiverTimes]:
     found: dict[str, list[SentAttempt]] = {}
     for attempt in attempts:
         found.setdefault(attempt.url, []).append(attempt)
-    return sorted((_of(url, ones) for url, ones in found.items()), key=lambda one: (-one.attempts, one.url))
+    return sorted((_of(url, ones) for url, ones in found.items()), key=lambda row: (-row.attempts, row.url))
 
 
 def _of(url: str, ones: list[SentAttempt]) -> ReceiverTimes:
-    took = sorted((one.duration_us or 0) / 1000 for one in ones)
-    answered = sum(one.is_answered for one in ones)
+    took = sorted((attempt.duration_us or 0) / 1000 for attempt in ones)
+    answered = sum(attempt.is_answered for attempt in ones)
     return ReceiverTimes(url, len(ones), answered, _share(took, 50), _share(took, 95), round(took[-1], 3))
 
 

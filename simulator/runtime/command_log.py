@@ -133,7 +133,7 @@ def _traced(
 
 def due_of(fired: Iterable[AgendaResult]) -> Due:
     """Return the attempts that became due by these events."""
-    return tuple([(one.send.job.id, one.send.attempt.number) for one in fired if one.send is not None])
+    return tuple([(item.send.job.id, item.send.attempt.number) for item in fired if item.send is not None])
 
 
 ACTIONS: dict[type, tuple[str, Callable[[Any, Any], str]]] = {

@@ -117,7 +117,7 @@ class Driver:
         fired: list[AgendaResult] = self._submit(PassTime(ITEMS_PER_TURN_MAX), now)
         if self.advancing is not None:
             self.advancing.record(fired, ITEMS_PER_TURN_MAX)
-        self.lanes.collect([one.send for one in fired if one.send is not None])
+        self.lanes.collect([item.send for item in fired if item.send is not None])
         if self.notifier.waiting:
             self.ended.notice(fired)
         if self._is_behind(now):
@@ -253,7 +253,7 @@ class Driver:
         fired: list[AgendaResult] = self._enter(PassTime(ITEMS_PER_TURN_MAX), now)
         is_turn_over = report.record(fired, ITEMS_PER_TURN_MAX)
         self.ended.notice(fired)
-        if sends := [one.send for one in fired if one.send is not None]:
+        if sends := [item.send for item in fired if item.send is not None]:
             await self._deliver_in_order(sends)
         if sends or is_turn_over:
             await asyncio.sleep(0)

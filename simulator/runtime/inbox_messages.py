@@ -51,7 +51,7 @@ class InboxMessage(msgspec.Struct, gc=False, kw_only=True):
 
 def program_size(program: InboxProgram) -> int:
     """Return the memory of a program that was set, in bytes."""
-    timed = (WINDOW_BYTES + _reply_size(one.reply) for one in program.during)
+    timed = (WINDOW_BYTES + _reply_size(item.reply) for item in program.during)
     return sum(map(_reply_size, program.replies)) + sum(timed)
 
 

@@ -48,7 +48,7 @@ class TrafficLog(NamedTuple):
     def notifications(self) -> list[Notification]:
         """Return the attempts ordered by time and numbered from 1; probes come last at equal times."""
         found = sorted([*map(_notification, self.sent), *self.probes], key=lambda notification: notification.at)
-        return [msgspec.structs.replace(one, n=n) for n, one in enumerate(found, 1)]
+        return [msgspec.structs.replace(item, n=n) for n, item in enumerate(found, 1)]
 
 
 def log_in_slices(live: LiveSandbox) -> Iterator[list[TrafficLog]]:

@@ -96,7 +96,7 @@ class ValueCounts:
         place = {id(seen): at for at, seen in enumerate(known)}
         nearest = self._closest and (self._closest.gap, place[id(self._closest.seen)], *self._closest[2:])
         return KeptCounts(
-            [(one.value, one.sender, one.count, one.recent, one.forgotten) for one in known],
+            [(call.value, call.sender, call.count, call.recent, call.forgotten) for call in known],
             [(count, [place[id(seen)] for seen in alike]) for count, alike in self._by_count.items()],
             nearest,
             (self._full, self._left_out, self._without, self._unseen, self._too_close, self._unordered),
@@ -107,8 +107,8 @@ class ValueCounts:
         """Restore the contents from a snapshot."""
         known = [ValueCalls(*row) for row in kept.known]
         self._seen = {}
-        for one in known:
-            self._seen.setdefault(one.value, {})[one.sender] = one
+        for call in known:
+            self._seen.setdefault(call.value, {})[call.sender] = call
         self._by_count = {count: {known[at]: None for at in places} for count, places in kept.by_count}
         if kept.nearest is not None:
             gap, at, first, second = kept.nearest

@@ -63,7 +63,7 @@ def _mappings(root: ValueReader) -> Iterator[Mapping[str, Any]]:
 
 
 def _named(scripted: list[Mapping[str, Any]], name: str) -> set[str]:
-    return {text_of(one[name]) for one in scripted if isinstance(one.get(name), str | int)}
+    return {text_of(rule[name]) for rule in scripted if isinstance(rule.get(name), str | int)}
 
 
 def _refuse(entry: ValueReader, known: Collection[str], code: str, what: str) -> None:

@@ -207,7 +207,7 @@ def listen(host: str, port: int) -> socket.socket:
     """Return a listening socket; raises CannotListen. A name with several addresses prefers IPv4."""
     try:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, kind, protocol, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
+        family, kind, protocol, _, address = min(found, key=lambda info: info[0] != socket.AF_INET)
         listener = socket.socket(family, kind, protocol)
     except (OSError, UnicodeError) as error:
         raise CannotListen(f"{host!r} is not an address of this machine; choose another with --host") from error

@@ -40,7 +40,7 @@ def as_list(value: object) -> list[Any]:
 
 
 def dicts(value: object) -> list[dict[str, Any]]:
-    return [one for one in as_list(value) if isinstance(one, dict)]
+    return [item for item in as_list(value) if isinstance(item, dict)]
 
 
 def as_text(value: object) -> str:

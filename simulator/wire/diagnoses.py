@@ -125,5 +125,5 @@ def shown(value: object) -> str:
         more = [f"{len(value) - ITEMS_MAX} more"] if len(value) > ITEMS_MAX else []
         return ", ".join([*map(shown, value[:ITEMS_MAX]), *more])
     if isinstance(value, Mapping):
-        return " and ".join(f"{name} {shown(one) or '(none)'}" for name, one in value.items())
+        return " and ".join(f"{name} {shown(part) or '(none)'}" for name, part in value.items())
     return shortened(str(value))

@@ -55,7 +55,7 @@ def lacking(scheme: Signature, headers: Mapping[str, str]) -> str:
         return "" if is_whole else f"{scheme.header.lower()} must be {wanted}"
     if not _is_stamp(headers[STANDARD_HEADERS[1]]):
         return "webhook-timestamp is not a Unix time in seconds"
-    is_known = any(one.startswith(VERSION) for one in headers[STANDARD_HEADERS[2]].split())
+    is_known = any(part.startswith(VERSION) for part in headers[STANDARD_HEADERS[2]].split())
     return "" if is_known else f"webhook-signature has no signature that begins with {VERSION}"
 
 
@@ -69,7 +69,7 @@ def is_signed_with(scheme: Signature, secret: str, headers: Mapping[str, str], b
         id_, stamp, signatures = (headers[name] for name in STANDARD_HEADERS)
         given = signatures.split()
         expected = signature_of(scheme, secret, id_, stamp, body)
-    return any(hmac.compare_digest(one.encode(), expected.encode()) for one in given)
+    return any(hmac.compare_digest(part.encode(), expected.encode()) for part in given)
 
 
 def staleness(scheme: Signature, headers: Mapping[str, str], present: datetime) -> str:

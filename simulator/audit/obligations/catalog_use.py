@@ -169,7 +169,7 @@ def catalog_cached(traffic: Traffic) -> Iterator[Occasion]:
         version = header(fetch.call.headers, names.API_VERSION)
         same[traffic.actor(fetch.call), fetch.call.query, version, fetch.last_updated].append(fetch)
     for fetches in same.values():
-        moments = list({one.call.at: one.call for one in fetches}.values())
+        moments = list({entry.call.at: entry.call for entry in fetches}.values())
         pairs = zip(moments, moments[FETCHES_MAX:], strict=False)
         found = next(((first.n, last.n) for first, last in pairs if last.at - first.at <= FETCHES_WITHIN), None)
         words = "requests {} to {} fetched the same catalog more than {} times in five minutes"

@@ -123,24 +123,24 @@ def _part(call: Call, start: int, length: int) -> ListPart | None:
 def _judged(lists: Iterator[list[ListPart]], what: str) -> Iterator[Occasion]:
     for parts in lists:
         read = [part for part in parts if part.answer is not None]
-        end = max((one.end for one in read), default=0)
+        end = max((page.end for page in read), default=0)
         vain = [part for part in parts if part.answer is None and part.start < end]
-        lost = next((one for one in vain if not _is_read(read, one.start)), None)
+        lost = next((page for page in vain if not _is_read(read, page.start)), None)
         if lost is not None:
             words = f"what request {lost.call.n} asked for, {what} from {lost.start + 1} on, was never read"
             yield Finding((lost.call.n,), words)
         elif (skipped := _skipped(read)) is not None:
             words = f"{what} was read up to {skipped.start - skipped.length}, and then from {skipped.start + 1} on"
             yield Finding((skipped.call.n,), f"{words} by request {skipped.call.n}, without what is between them")
-        elif vain or len({one.start for one in read}) > 1:
+        elif vain or len({page.start for page in read}) > 1:
             yield None
 
 
 def _skipped(read: list[ListPart]) -> ListPart | None:
     """Return the part after a skipped page if the client had read all pages before that page in order."""
     by_length: dict[int, dict[int, ListPart]] = defaultdict(dict)
-    for one in read:
-        by_length[one.length][one.start] = one
+    for page in read:
+        by_length[page.length][page.start] = page
     for length, by_start in by_length.items():
         gap = next(place for place in count(0, length) if place not in by_start)
         if gap >= IN_ORDER_MIN * length and not _is_read(read, gap) and gap + length in by_start:
@@ -149,4 +149,4 @@ def _skipped(read: list[ListPart]) -> ListPart | None:
 
 
 def _is_read(read: list[ListPart], place: int) -> bool:
-    return any(one.start <= place < one.start + one.length for one in read)
+    return any(page.start <= place < page.start + page.length for page in read)

@@ -15,14 +15,14 @@ def refid_keeps_its_order(traffic: Traffic) -> Iterator[Occasion]:
     """A refused order (400) does not exist, so the client may correct it."""
     for (_, refid), asked in traffic.by_refid.items():
         created: PaymentRequest | None = None
-        for one in asked:
-            if created is not None and one.order != created.order:
-                text = f"refid {shown(refid)} of request {created.n} came again with {_difference(created, one)}"
-                yield Finding((created.n, one.n), text)
+        for request in asked:
+            if created is not None and request.order != created.order:
+                text = f"refid {shown(refid)} of request {created.n} came again with {_difference(created, request)}"
+                yield Finding((created.n, request.n), text)
             elif created is not None:
                 yield None
-            if created is None and one.outcome is not PaymentOutcome.REFUSED:
-                created = one
+            if created is None and request.outcome is not PaymentOutcome.REFUSED:
+                created = request
 
 
 def _difference(before: PaymentRequest, after: PaymentRequest) -> str:
@@ -36,15 +36,15 @@ def new_refid_after_failure(traffic: Traffic) -> Iterator[Occasion]:
     5.5)."""
     callbacks = grouped(traffic.callbacks, lambda callback: callback.refid)
     for (_, refid), asked in traffic.by_refid.items():
-        failed = next((one for one in asked if one.outcome is PaymentOutcome.FAILED), None)
+        failed = next((request for request in asked if request.outcome is PaymentOutcome.FAILED), None)
         if failed is None:
             continue
         excused_from = min((one.at for one in callbacks.get(refid, ()) if one.at >= failed.at), default=None)
-        again = [one for one in asked if one.follows(failed)]
-        unexcused = [one for one in again if excused_from is None or one.at < excused_from]
+        again = [request for request in asked if request.follows(failed)]
+        unexcused = [request for request in again if excused_from is None or request.at < excused_from]
         if unexcused:
             text = f"refid {shown(refid)} was sent again in request {unexcused[0].n}, after {failed.n} said Failed"
-            yield Finding((failed.n, *(one.n for one in unexcused)), text)
+            yield Finding((failed.n, *(request.n for request in unexcused)), text)
         else:
             yield None
 
@@ -53,13 +53,13 @@ def refusal_not_repeated(traffic: Traffic) -> Iterator[Occasion]:
     """Report the same order, refused again for the same reason. `Insufficient_Balance` is excused, since a deposit may
     fix it."""
     for (_, refid), asked in traffic.by_refid.items():
-        for before, one in pairwise(asked):
+        for before, request in pairwise(asked):
             if not _is_refusal(before):
                 continue
-            is_same = one.order == before.order and _is_refusal(one) and one.remarks == before.remarks
-            if is_same and one.follows(before):
-                text = f"request {one.n} repeats {before.n}, which was refused with {shown(before.remarks)}"
-                yield Finding((before.n, one.n), f"refid {shown(refid)}: {text}")
+            is_same = request.order == before.order and _is_refusal(request) and request.remarks == before.remarks
+            if is_same and request.follows(before):
+                text = f"request {request.n} repeats {before.n}, which was refused with {shown(before.remarks)}"
+                yield Finding((before.n, request.n), f"refid {shown(refid)}: {text}")
             else:
                 yield None
         if len(asked) == 1 and _is_refusal(asked[0]):
@@ -89,10 +89,10 @@ def no_double_payment(traffic: Traffic) -> Iterator[Occasion]:
     abandoned = _abandoned(traffic)
     for asked in traffic.by_refid.values():
         first = asked[0]
-        if any(one.outcome is PaymentOutcome.UNKNOWN for one in asked[:-1]):
+        if any(request.outcome is PaymentOutcome.UNKNOWN for request in asked[:-1]):
             yield None  # the client asked again
         before = abandoned.get((first.actor, first.order), [])
-        place = bisect_left([one.n for one in before], first.n)
+        place = bisect_left([request.n for request in before], first.n)
         if place and not _was_known(traffic, before[place - 1], first.at):
             lost = before[place - 1]
             if first.at - lost.at <= SAME_ORDER_WITHIN:
@@ -106,11 +106,11 @@ def _abandoned(traffic: Traffic) -> dict[tuple[str, Order], list[PaymentRequest]
     found: dict[tuple[str, Order], list[PaymentRequest]] = defaultdict(list)
     for asked in traffic.by_refid.values():
         last = asked[-1]
-        opened = sum(one.outcome.is_open for one in asked)
+        opened = sum(request.outcome.is_open for request in asked)
         if last.outcome is PaymentOutcome.UNKNOWN or (last.outcome.is_open and opened > 1):
             found[last.actor, last.order].append(last)
     for lost in found.values():
-        lost.sort(key=lambda one: one.n)
+        lost.sort(key=lambda request: request.n)
     return found
 
 
@@ -139,7 +139,7 @@ def cases_after_success(traffic: Traffic) -> Iterator[Occasion]:
         for call in traffic.to("POST", path):
             refid = text(form(call.body), "refid")
             asked = traffic.by_refid.get((traffic.actor(call), refid), [])
-            known = [one for one in asked if one.n < call.n]
+            known = [request for request in asked if request.n < call.n]
             if not known:
                 continue
             told = [outcome for outcome, at in traffic.final_outcomes.get(refid, {}).items() if at <= call.at]

@@ -63,7 +63,7 @@ def _judged(run: list[Call]) -> Occasion:
     gaps = [(after.at - before.at).total_seconds() for before, after in pairwise(run)]
     if len(gaps) < RETRIES_MIN or min(gaps) <= 0 or max(gaps) >= GROWTH_MIN * min(gaps):
         return None
-    numbers = tuple(one.n for one in run)
+    numbers = tuple(call.n for call in run)
     return Finding(numbers, f"requests {numbers[0]} to {numbers[-1]} all got 503, {round(min(gaps), 1):g} s apart")
 
 
@@ -79,14 +79,14 @@ def polling_pace(traffic: Traffic) -> Iterator[Occasion]:
     """Measure the pace by the service's time. Requests at the same time, such as under a manual clock, are not judged.
     The first re-query may follow the creation at once."""
     for (_, refid), asked in traffic.by_refid.items():
-        for place, (before, one) in enumerate(pairwise(asked)):
+        for place, (before, request) in enumerate(pairwise(asked)):
             is_due = before.outcome.is_open and (place > 0 or before.outcome is PaymentOutcome.PROCESSING)
-            apart = one.at - before.at
+            apart = request.at - before.at
             if not is_due or apart <= timedelta(0):  # a request with a late answer has a later number
                 continue
             if apart < APART_MIN - JITTER:
-                words = f"request {one.n} asks {round(apart.total_seconds(), 1):g} s after request {before.n}"
-                yield Finding((before.n, one.n), f"refid {shown(refid)}: {words}")
+                words = f"request {request.n} asks {round(apart.total_seconds(), 1):g} s after request {before.n}"
+                yield Finding((before.n, request.n), f"refid {shown(refid)}: {words}")
             else:
                 yield None
 
@@ -96,7 +96,7 @@ def polling_to_the_end(traffic: Traffic) -> Iterator[Occasion]:
     reported a final status."""
     for (_, refid), asked in traffic.by_refid.items():
         last = asked[-1]
-        was_open = any(one.outcome.is_open or one.outcome is PaymentOutcome.UNKNOWN for one in asked)
+        was_open = any(request.outcome.is_open or request.outcome is PaymentOutcome.UNKNOWN for request in asked)
         is_known = last.outcome.is_final or last.outcome is PaymentOutcome.REFUSED or traffic.knows_outcome(refid)
         if was_open and is_known:
             yield None

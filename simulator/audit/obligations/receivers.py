@@ -15,20 +15,20 @@ _TIMED_OUT = re.compile(r"\bwithin [0-9]|time[d-]? ?out", re.IGNORECASE)
 
 def receiver_in_time(traffic: Traffic) -> Iterator[Occasion]:
     """Judge every attempt. Under a manual clock the simulator has a shorter timeout."""
-    for one in (each for delivery in traffic.received for each in delivery.attempts):
-        is_late = one.status == 0 and _TIMED_OUT.search(one.error) is not None
-        if is_late or one.duration_us > TIMEOUT_US:
-            yield Finding((one.n,), f"the receiver of {_named(one)} gave no answer in time")
-        elif one.status:
+    for attempt in (each for delivery in traffic.received for each in delivery.attempts):
+        is_late = attempt.status == 0 and _TIMED_OUT.search(attempt.error) is not None
+        if is_late or attempt.duration_us > TIMEOUT_US:
+            yield Finding((attempt.n,), f"the receiver of {_named(attempt)} gave no answer in time")
+        elif attempt.status:
             yield None
 
 
 def receiver_without_redirect(traffic: Traffic) -> Iterator[Occasion]:
     """Judge every attempt that was answered."""
-    for one in (each for delivery in traffic.received for each in delivery.attempts):
-        if one.status:
-            is_redirect = 300 <= one.status < 400
-            yield Finding((one.n,), f"{_named(one)} was answered {one.status}") if is_redirect else None
+    for attempt in (each for delivery in traffic.received for each in delivery.attempts):
+        if attempt.status:
+            is_redirect = 300 <= attempt.status < 400
+            yield Finding((attempt.n,), f"{_named(attempt)} was answered {attempt.status}") if is_redirect else None
 
 
 def receiver_accepts(traffic: Traffic) -> Iterator[Occasion]:

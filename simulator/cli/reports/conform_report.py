@@ -36,7 +36,7 @@ def write_files(made: ConformReport, junit_file: Path | None, json_file: Path | 
 def _as_junit(made: ConformReport) -> bytes:
     """Return a suite for each section of SPEC, in the order of the checks."""
     sections = dict.fromkeys(result.section for result in made.results)
-    cases = {section: tuple(_case(one) for one in made.results if one.section == section) for section in sections}
+    cases = {section: tuple(_case(item) for item in made.results if item.section == section) for section in sections}
     return junit([Suite(f"SPEC {section}", found) for section, found in cases.items()])
 
 
@@ -61,7 +61,7 @@ def _as_json(report: ConformReport) -> bytes:
         "spent": report.spent,
         "counts": {name.replace(" ", "_"): len(report.of(name)) for name in ("passed", "departs", "not exercised")},
         "results": [asdict(result) for result in report.results],
-        "assume": {one.knob: {"value": one.value, "evidence": one.evidence} for one in report.learned},
+        "assume": {knob.knob: {"value": knob.value, "evidence": knob.evidence} for knob in report.learned},
         "unlearned": report.unlearned,
     }
     return (printable_json(json.dumps(made, indent=2)) + "\n").encode()

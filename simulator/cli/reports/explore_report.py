@@ -78,7 +78,7 @@ def result(report: ExplorationReport) -> Iterator[str]:
     yield f"single faults: {report.survived} of {tried} survived{unmatched}{left}"
     if report.unrepeated:
         yield f"{_many(len(report.unrepeated), 'run')} failed once and not again, so it is not a finding"
-    if problems := [one.problem for one in report.results.values() if one.problem]:
+    if problems := [item.problem for item in report.results.values() if item.problem]:
         faults = _many(len(problems), "single fault")
         yield whole_line(f"{faults} made no scenario together with yours: {problems[0]}")
     if report.storms:
@@ -101,7 +101,7 @@ def _many(count: int, what: str) -> str:
 
 def suites(report: ExplorationReport) -> list[Suite]:
     """Return every single fault as a case, and what storms have found."""
-    by_words = {one.failure.faults[0].words: one for one in report.findings if not one.is_of_storm}
+    by_words = {item.failure.faults[0].words: item for item in report.findings if not item.is_of_storm}
     singles = []
     for fault in report.singles:
         verdict = report.results.get(fault.words)
@@ -114,7 +114,7 @@ def suites(report: ExplorationReport) -> list[Suite]:
             singles.append(_failed(fault.words, finding, verdict.duration_s))
         else:  # the exploration ended before
             singles.append(ReportCase(fault.words, ok=True, skipped=UNREPEATED, duration_s=verdict.duration_s))
-    of_storms = [one for one in report.findings if one.is_of_storm]
+    of_storms = [item for item in report.findings if item.is_of_storm]
     survived = report.storms - report.storms_failed
     survivors = ReportCase(f"{_many(survived, 'storm')} survived", ok=True, duration_s=report.storms_survived_s)
     storms = [survivors] if report.storms else []

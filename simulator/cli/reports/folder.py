@@ -62,7 +62,7 @@ def _is_of_report(path: Path) -> bool:
     """Return whether a folder is named like the folder of a sandbox and has only its files, so that no other folder is
     removed."""
     is_folder = _NAME.fullmatch(path.name) is not None and path.is_dir() and not path.is_symlink()
-    return is_folder and all(one.name in FILES and one.is_file() and not one.is_symlink() for one in path.iterdir())
+    return is_folder and all(file.name in FILES and file.is_file() and not file.is_symlink() for file in path.iterdir())
 
 
 def _page(sections: Sequence[str], verdict: str, note: str = "") -> str:
@@ -122,7 +122,7 @@ class ReportFolder:
                     target.writelines(content)
         except OSError as error:
             self.error = f"{error.filename or self._folder} cannot be written: {error.strerror}"
-        latest = [story(state, sent, one, [], 0) for one in islice(reversed(state.transactions.values()), ROWS_MAX)]
+        latest = [story(state, sent, row, [], 0) for row in islice(reversed(state.transactions.values()), ROWS_MAX)]
         requests = [request_row(exchange, mask) for exchange in islice(reversed(journal), ROWS_MAX)]
         tables = {
             "Payments": (latest[::-1], len(state.transactions)),
@@ -216,12 +216,12 @@ def coverage_page(running: BoundServer) -> str:
 def coverage_text(coverage: Mapping[str, Any], sandboxes: int = 1, shown: Callable[[str], str] = whole_line) -> str:
     """Render coverage, as the control API returns it, in lines, each as `shown` makes it."""
     endpoints = [endpoint for endpoint in coverage["endpoints"] if "*" not in (endpoint["method"], endpoint["path"])]
-    outcomes = groupby((one for one in coverage["outcomes"] if not one["met"]), key=lambda outcome: outcome["group"])
+    outcomes = groupby((row for row in coverage["outcomes"] if not row["met"]), key=lambda outcome: outcome["group"])
     missed: dict[tuple[str, str], Iterable[str]] = {
         ("rules", "chosen"): _missed_rules(coverage["rules"]),
-        ("magic", "met"): (f"…{one['digits']}: {one['outcome']}" for one in coverage["magic"] if not one["met"]),
+        ("magic", "met"): (f"…{row['digits']}: {row['outcome']}" for row in coverage["magic"] if not row["met"]),
         ("endpoints", "called"): (f"{one['method']} {one['path']}" for one in endpoints if not one["calls"]),
-        ("outcomes", "met"): (f"{group}: {'; '.join(one['text'] for one in members)}" for group, members in outcomes),
+        ("outcomes", "met"): (f"{group}: {'; '.join(row['text'] for row in members)}" for group, members in outcomes),
     }
     lines = [f"coverage of {sandboxes} sandbox{'es' * (sandboxes != 1)}"]
     for (name, verb), parts in missed.items():

@@ -64,7 +64,7 @@ class RunVerdicts:
     def suites(self, secrets: Iterable[Secrets]) -> list[Suite]:
         """Return everything that was judged, without these secrets."""
         known = tuple(secrets)
-        return [without_secrets(one, known) for one in (*self.expected, *self._audited)]
+        return [without_secrets(suite, known) for suite in (*self.expected, *self._audited)]
 
     @property
     def expectations(self) -> str:

@@ -168,7 +168,7 @@ def _annotation(case: ReportCase, where: str) -> str:
     """Return a workflow command, which escapes the ends of properties and of the line."""
     named = {"file": case.file, "line": case.line, "col": case.column, "title": case.code}
     properties = [f"{name}={_escaped_command(str(value))}" for name, value in named.items() if value]
-    written = ",".join(one.replace(":", "%3A").replace(",", "%2C") for one in properties)
+    written = ",".join(part.replace(":", "%3A").replace(",", "%2C") for part in properties)
     return f"::error {written}::{_escaped_command(chr(10).join((where + case.message, *case.details)))}"
 
 

@@ -131,7 +131,7 @@ def _bad_amount(draft: Draft, field: FormField | None, amount: Decimal) -> Detai
     low, high = amount_range(draft.product, *billers)
     if field.type == "select":
         every = offered_to(draft, field.id).by_denomination
-        sold = [one for one in every if beyond_limits(one, low, high) is None]
+        sold = [price for price in every if beyond_limits(price, low, high) is None]
         wrong = None if amount in every else _not_sold(draft, field.id, amount, sold)
     elif field.type == "number":
         wrong = None if _is_sold_in(field, amount) else detail(DetailKind.NOT_WHOLE, product=code, amount=amount)

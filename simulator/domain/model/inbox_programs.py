@@ -93,7 +93,7 @@ class InboxProgram(msgspec.Struct, frozen=True):
 
     def timed(self, now: datetime, start: datetime) -> InboxReply | None:
         """Return the reply that the time decides, if any; `start` is when the sandbox started."""
-        return next((one.reply for one in self.during if one.window.holds(now, start)), None)
+        return next((item.reply for item in self.during if item.window.holds(now, start)), None)
 
     def reply(self, place: int) -> InboxReply:
         """Return the reply at this place, from 0, among the replies that time does not decide."""

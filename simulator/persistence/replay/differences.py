@@ -132,7 +132,7 @@ def state_digest(live: LiveSandbox) -> str:
         "outcomes": {one.value: count for one, count in state.noted.items() if count},
         "cases": {trxid: [(case.kind, case.state) for case in cases] for trxid, cases in state.cases.items()},
         "network": {code: status.value for code, status in state.network.overrides.items()},
-        "rules": [state.rules_added, {name: encode(one.document) for name, one in state.added.items()}],
+        "rules": [state.rules_added, {name: encode(rule.document) for name, rule in state.added.items()}],
         "catalog": [encode(product_body(product)) for product in state.catalog.products.values()],
         "tree": [encode(tree_part(group)) for group in state.catalog.groups],
         "options": [

@@ -159,7 +159,7 @@ def _catalog(state: State) -> CatalogRow:
     """Return the differences from the catalog of the scenario."""
     own, begun = state.catalog, state.scenario.catalog
     changed = [] if own is begun else [one for code, one in own.products.items() if one != begun.products[code]]
-    products = [replace(one, bill=None, fields_by_account=frozenset()) for one in changed]
+    products = [replace(product, bill=None, fields_by_account=frozenset()) for product in changed]
     return CatalogRow(None if own.groups == begun.groups else own.groups, products, state.catalog_updated)
 
 

@@ -184,7 +184,7 @@ class _Restore:
             found.append(inbox := Inbox(home, row.name, row.last_n, row.left_out_before))
             inbox.evicted = row.evicted
             inbox.set_program(row.program, row.replied)
-        messages = [list(log_rows(self._parts, f"messages/{one.name}", InboxMessage)) for one in found]
+        messages = [list(log_rows(self._parts, f"messages/{box.name}", InboxMessage)) for box in found]
         counted = Counter(rest.message_order)
         if any(counted[place] != len(of_one) for place, of_one in enumerate(messages)):
             raise ValueError("the order of messages does not match the messages")

@@ -258,7 +258,7 @@ class JobReader(dict[str, Any]):
         for row in cases:
             case = made[row.id] = CASES.record(row, transaction=state.transactions.by_number[row.transaction])
             state.cases.setdefault(case.transaction.trxid, []).append(case)
-        items: list[tuple[int, Due[AgendaItem]]] = [(one[0], Due(one[1], self._due(one, made))) for one in due]
+        items: list[tuple[int, Due[AgendaItem]]] = [(item[0], Due(item[1], self._due(item, made))) for item in due]
         items += [(ticket, Due(at, step)) for ticket, at, step in steps]
         state.agenda.restore(dict(sorted(items, key=itemgetter(0))), added)
 

@@ -292,7 +292,7 @@ def _lint(conditions: Conditions, beside: Conditions) -> None:
 def _lint_spans(conditions: Conditions, beside: Conditions) -> None:
     """Report a `since` at or after `until`."""
     own = [condition for condition in conditions if condition.key[0] in SPAN_KEYS]
-    spans = {one.key[0]: one.at for one in (*beside, *own)}
+    spans = {span.key[0]: span.at for span in (*beside, *own)}
     until = next((one.at for one in own if one.key[0] == "until"), None)
     if until is not None and not until.duration():
         until.problem("impossible", "nothing matches: until is the start itself")

@@ -38,9 +38,9 @@ def reached(conditions: Conditions) -> list[Endpoint]:
     found = endpoints()
     for condition in conditions:
         if condition.key[0] == "method":
-            found = tuple(one for one in found if condition.admits.test(one.method))
+            found = tuple(endpoint for endpoint in found if condition.admits.test(endpoint.method))
         if condition.key[0] == "path":
-            found = tuple(one for one in found if may_have(one, condition.admits))
+            found = tuple(endpoint for endpoint in found if may_have(endpoint, condition.admits))
     return list(found)
 
 
@@ -65,7 +65,7 @@ def lint_request(item: ValueReader, when: When) -> None:
     for alternative in when.alternatives:
         _lint_alternative(alternative)
     per, possible = count(item, "per"), reached(when.conditions)
-    if per.text() in FIELDS_COUNTED and not any(per.text() in one.fields for one in possible):
+    if per.text() in FIELDS_COUNTED and not any(per.text() in endpoint.fields for endpoint in possible):
         per.problem("impossible", _lacking(possible, per.text()))
 
 
@@ -178,14 +178,14 @@ def _lint_sold(section: str, alternative: Alternative, scenario: Scenario) -> No
 def _lint_need(need: _Need, entry: ValueReader, matched: list[Product], catalog: Catalog) -> bool:
     """Report products without the property that the section needs; return whether there were any."""
     named = listed_values(entry)
-    found = [catalog.products[one.text()] for one in named if one.text() in catalog.products]
-    lacking = {one.code for one in found if not need.has(one)}
+    found = [catalog.products[code.text()] for code in named if code.text() in catalog.products]
+    lacking = {product.code for product in found if not need.has(product)}
     for value in named:
         if value.text() in lacking:
             text = f"nothing matches: {need.lacks.format(value.text())}"
             value.problem(need.code, text)
     if not named and not any(map(need.has, matched)):
-        lacks = need.lacks.format(", ".join([one.code for one in matched])) if matched else "no product matches"
+        lacks = need.lacks.format(", ".join([product.code for product in matched])) if matched else "no product matches"
         entry.problem(need.code, f"nothing matches: {lacks}")
         return True
     return bool(lacking)
@@ -195,7 +195,7 @@ def _lint_amount(entry: ValueReader, asked: Values, products: list[Product]) -> 
     """Report amounts that none of the matched products is sold at."""
     sold = [_sold(product) for product in products]
     named = listed_values(entry)
-    unsold = [one for one in named if not any(each.has(number(one.text())) for each in sold)]
+    unsold = [code for code in named if not any(each.has(number(code.text())) for each in sold)]
     for value in unsold:
         value.problem("not_sold", f"no payment has this amount: {_offer(products, sold)}")
     if not unsold and not any(each.may_have(asked) for each in sold):
@@ -242,7 +242,7 @@ def _sold(product: Product) -> _Sold:
     if field.type == "select":
         of_accounts = (found for (id_, _), found in product.options_for.items() if id_ == field.id)
         lists = [product.options.get(field.id, ()), *of_accounts]
-        sold = {one.denomination for found in lists for one in found if one.denomination is not None}
+        sold = {option.denomination for found in lists for option in found if option.denomination is not None}
         return _Sold(values(sorted(one for one in sold if low <= one and (high is None or one <= high)), AMOUNT))
     unit = Decimal(1) if field.type == "number" else CENT
     bounds = {"min": max(low, unit)} | ({"max": high} if high is not None else {})

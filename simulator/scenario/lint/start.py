@@ -26,7 +26,7 @@ def lint_network(root: ValueReader) -> None:
     if root["environment"].text("staging") != "staging":
         return
     planned, scheduled = root["network"][INTERRUPTED], [item["network"] for item in root["schedule"].items()]
-    changes = [one["status"] for one in scheduled if one["product"].text() == INTERRUPTED]
+    changes = [change["status"] for change in scheduled if change["product"].text() == INTERRUPTED]
     statuses = [item["status"] for item in planned.items()] if planned.is_list else [planned]
     for status in (*statuses, *changes):
         if status.text() == "Healthy":

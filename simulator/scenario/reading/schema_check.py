@@ -251,7 +251,7 @@ def _type_message(path: Path, value: object, rule: Mapping[str, Any], *, has_adv
     wanted = rule.get("x-must-be")
     if wanted is None:
         types = rule["type"] if isinstance(rule["type"], list) else [rule["type"]]
-        wanted = " or ".join(_KINDS[one] for one in types)
+        wanted = " or ".join(_KINDS[kind] for kind in types)
     hint = "; write it in quotes" if rule["type"] == "string" and _fits_in_quotes(value, rule) else ""
     hint = "" if has_advice else hint or _nesting(value, rule)
     return f"must be {wanted}, not {shown_at(path, value)}{hint}"

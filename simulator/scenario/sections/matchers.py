@@ -40,7 +40,7 @@ def compile_when(when: Mapping[str, object]) -> When:
             continue
         if key in GROUPS:
             assert isinstance(matcher, Mapping)
-            tests += [_inner(key, name, one) for name, one in matcher.items()]
+            tests += [_inner(key, name, part) for name, part in matcher.items()]
         elif key == "any":
             assert isinstance(matcher, list)
             tests.append(_any_of([compile_when(branch) for branch in matcher]))

@@ -233,7 +233,7 @@ def _callbacks(item: ValueReader) -> Distortion:
     by_status = {TOLD.get(entry["status"].text()): _distortion(entry) for entry in item.items()}
     others = by_status.pop(None, UNDISTORTED)
     return structs.replace(
-        others, by_status={status: one for status, one in by_status.items() if status is not None} or None
+        others, by_status={status: part for status, part in by_status.items() if status is not None} or None
     )
 
 

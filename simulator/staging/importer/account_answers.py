@@ -264,10 +264,10 @@ def _read_field(answers: Answers, product: ProductAnswers, form: dict[str, Any],
     source, field_id = as_dict(form.get("data_source")), as_text(form.get("id"))
     query = {"product_code": product.body["code"], "field_id": field_id}
     entered = []
-    for name, one in as_dict(source.get("params")).items():
-        if as_text(as_dict(one).get("static")):
-            query[name] = one["static"]
-        elif as_dict(one).get("from_field"):
+    for name, param in as_dict(source.get("params")).items():
+        if as_text(as_dict(param).get("static")):
+            query[name] = param["static"]
+        elif as_dict(param).get("from_field"):
             entered.append(name)
     if product.body.get("is_active") is False:
         query["include_inactive"] = "true"
@@ -276,7 +276,7 @@ def _read_field(answers: Answers, product: ProductAnswers, form: dict[str, Any],
             list(_rows(answers, "/v2/options", query | {"is_active": text}, "items")) for text in ("true", "false")
         )
         codes = {as_dict(one).get("code") for one in active}
-        inactive = [one for one in every if as_dict(one).get("code") not in codes]
+        inactive = [item for item in every if as_dict(item).get("code") not in codes]
         product.offers[field_id] = [Offer("", active, inactive)]
     elif entered == [ACCOUNT_NUMBER] and accounts:
         product.offers[field_id] = [
@@ -301,7 +301,7 @@ def _field_of_extra(body: dict[str, Any], name: str) -> str:
     """Return the select field that feeds an extra; empty without any."""
     fulfillment = as_dict(body.get("fulfillment"))
     field_id = as_text(as_dict(as_dict(fulfillment.get("extras")).get(name)).get("from_field"))
-    selects = [one.get("id") for one in dicts(body.get("fields")) if one.get("type") == "select"]
+    selects = [form.get("id") for form in dicts(body.get("fields")) if form.get("type") == "select"]
     return field_id if field_id in selects else ""
 
 

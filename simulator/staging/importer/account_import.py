@@ -45,7 +45,7 @@ def scenario_lines(account: Account, host: str, *, keep_urls: bool) -> Iterator[
     yield from comment([first, "", *OURS.splitlines()])
     if account.missing:
         yield "#"
-        yield from comment(["Requests that the account did not answer:", *(f"- {one}" for one in account.missing)])
+        yield from comment(["Requests that the account did not answer:", *(f"- {path}" for path in account.missing)])
     yield ""
     yield from block({"scenario": "imported", "description": f"the catalog of {host}"})
     yield ""

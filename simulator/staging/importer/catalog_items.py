@@ -176,7 +176,7 @@ def _label(item: dict[str, Any], rest: dict[str, Any]) -> object:
 
 
 def _fulfillment(fulfillment: dict[str, Any]) -> dict[str, Any] | None:
-    extras = {name: _source(one) for name, one in as_dict(fulfillment.get("extras")).items()}
+    extras = {name: _source(source) for name, source in as_dict(fulfillment.get("extras")).items()}
     return (
         _without_none(
             {
@@ -250,7 +250,7 @@ def fit_catalog(products: Sequence[ProductAnswers], groups: list[Any]) -> Fitted
     """Remove what a scenario cannot hold."""
     fitted = [FittedProduct(answers, item := product_item(answers), fit_product(item)) for answers in products]
     written = [_group(group) for group in dicts(groups)]
-    tree = fit_groups(written, [one.built.code for one in fitted if one.built is not None])
+    tree = fit_groups(written, [product.built.code for product in fitted if product.built is not None])
     return FittedCatalog(fitted, groups, written, tree)
 
 

@@ -91,8 +91,8 @@ class SeenLog:
         return one
 
     def _add_departures(self, at: datetime, operation: str, found: Iterable[ContractDeparture], **place: int) -> None:
-        for one in found:
-            self.departures.add(SeenDeparture(at=at, operation=operation, departure=one, **place))
+        for departure in found:
+            self.departures.add(SeenDeparture(at=at, operation=operation, departure=departure, **place))
 
 
 def seen_size(value: Any) -> int:

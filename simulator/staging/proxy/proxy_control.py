@@ -184,7 +184,7 @@ class ProxyControl:
                 found = Tally(log, matches)
                 complete = await log.notifier.wait_until(lambda: found.count() >= wait_for, query["timeout"])
             rows = filter(matches, _before(log, cursor_of(query)))
-            answer = await page(name, query, rows, lambda seen: row(seen, mask), lambda one: one.n)
+            answer = await page(name, query, rows, lambda seen: row(seen, mask), lambda record: record.n)
             return await self._reply(answer | {"left_out": log.left_out, "complete": complete})
 
         return listed
@@ -229,4 +229,4 @@ class ProxyControl:
 
 def _before(log: BoundedLog[Record], cursor: int) -> list[Record]:
     """Return the records of a log before this number, newest first; all of them for 0."""
-    return [one for one in reversed(log) if not cursor or one.n < cursor]
+    return [record for record in reversed(log) if not cursor or record.n < cursor]

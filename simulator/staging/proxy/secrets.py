@@ -94,7 +94,7 @@ def judged(headers: Headers, body: bytes, secrets: Iterable[str]) -> str:
         return UNKNOWN
     signatures = [one for value in given for one in value.split()]
     values = {part.encode() for one in signatures for part in (one, one.partition("=")[2])}  # sha256= may precede it
-    return RIGHT if any(hmac.compare_digest(one, other) for one in values for other in expected) else WRONG
+    return RIGHT if any(hmac.compare_digest(digest, other) for digest in values for other in expected) else WRONG
 
 
 TOLERANCE_S: Final = 300.0

@@ -45,7 +45,7 @@ class Catalogs:
     def note_catalog(self, call: DecodedCall) -> None:
         """`GET /v2/catalog`, with any filters."""
         answer, query = call.answer, call.query
-        products = [one for one in as_dict(answer.get("products")).values() if short(as_dict(one).get("code"))]
+        products = [item for item in as_dict(answer.get("products")).values() if short(as_dict(item).get("code"))]
         for body in products:
             amount = as_dict(as_dict(body.get("fulfillment")).get("amount"))
             if amount.get("path") == _OLD_PATH:

@@ -130,7 +130,7 @@ def _tolerance(at_s: float) -> float:
 def spread(times: Iterable[float]) -> str:
     """Return `2s`, or `2s to 3s, mostly 2.4s`, for users."""
     known = sorted(times)
-    low, middle, high = (_short(one) for one in (known[0], median(known), known[-1]))
+    low, middle, high = (_short(time) for time in (known[0], median(known), known[-1]))
     return middle if low == high else f"{middle} ({low} to {high})"
 
 

@@ -79,7 +79,7 @@ class SeenPayment:
     def see(self, at_s: float, status: Status, said: Mapping[str, Any], stamp_s: float | None) -> RecordedStatus:
         """Record a status at this time, with the code and the remarks of its message."""
         now_s = max(0.0, at_s - self.at_s)
-        found = next((one for one in self.statuses if one.status is status), None)
+        found = next((step for step in self.statuses if step.status is status), None)
         if found is None:
             remarks = short(said.get("remarks"))
             own = "" if remarks == self.remarks else template(remarks, self.facts)
@@ -162,7 +162,7 @@ class RecordedPayments:
     def _requested(self, call: DecodedCall, stamped: datetime | None = None) -> SeenPayment:
         self._count += 1
         asked = call.asked
-        extras = {name: short(one) for name, one in as_dict(asked.get("extras")).items()}
+        extras = {name: short(value) for name, value in as_dict(asked.get("extras")).items()}
         return SeenPayment(
             number=self._count,
             refid=short(asked.get("refid")),

@@ -93,18 +93,18 @@ def fit_products(
     return fitted
 
 
-def _merge_offers(one: ProductAnswers, *, names_accounts: bool) -> Iterator[str]:
+def _merge_offers(answers: ProductAnswers, *, names_accounts: bool) -> Iterator[str]:
     """Merge the offers of a product: options that all accounts share become common, different options keep their
     account numbers. Yield comments."""
-    sources = {as_text(form.get("id")): as_dict(form.get("data_source")) for form in dicts(one.body.get("fields"))}
-    for name, offers in one.offers.items():
+    sources = {as_text(form.get("id")): as_dict(form.get("data_source")) for form in dicts(answers.body.get("fields"))}
+    for name, offers in answers.offers.items():
         is_dynamic = sources.get(name, {}).get("type") == "dynamic"
         alike = [offer for offer in offers if offer.active == offers[0].active]
         if not is_dynamic:
-            one.offers[name] = [_merge_items(offers)]
+            answers.offers[name] = [_merge_items(offers)]
         elif len(alike) == len(offers) or not names_accounts:
             common = max(offers, key=lambda offer: sum(other.active == offer.active for other in offers))
-            one.offers[name] = [Offer("", common.active)]
+            answers.offers[name] = [Offer("", common.active)]
             source = f"all {len(offers)} that were seen" if len(alike) == len(offers) else "most"
             yield f"options of {one_line(name)} depend on an account number; these come from {source}"
 
@@ -118,29 +118,29 @@ def _merge_items(offers: Sequence[Offer]) -> Offer:
     return Offer("", list(active.values()), list(inactive.values()))
 
 
-def _add_paid_options(one: ProductAnswers, by_product: dict[str, list[SeenPayment]]) -> Iterator[str]:
+def _add_paid_options(answers: ProductAnswers, by_product: dict[str, list[SeenPayment]]) -> Iterator[str]:
     """Add options that only payments showed; yield comments about them."""
-    code = as_text(one.body.get("code"))
+    code = as_text(answers.body.get("code"))
     paid = by_product.get(code, [])
-    _infer_plan_codes(one, paid)
-    for form in dicts(one.body.get("fields")):
+    _infer_plan_codes(answers, paid)
+    for form in dicts(answers.body.get("fields")):
         name = as_text(form.get("id"))
         if form.get("type") != "select" or not name:
             continue
-        if name not in one.offers and as_dict(form.get("data_source")).get("type") == "dynamic":
-            one.unasked.append(name)
-        elif name not in one.offers:
-            items = {item["code"]: item for item in _paid_options(one.body, form, name, paid)}
+        if name not in answers.offers and as_dict(form.get("data_source")).get("type") == "dynamic":
+            answers.unasked.append(name)
+        elif name not in answers.offers:
+            items = {item["code"]: item for item in _paid_options(answers.body, form, name, paid)}
             yield f"options of {name} were not seen" + ("; these come from payments" if items else "")
             if items:
-                one.offers[name] = [Offer("", list(items.values()))]
+                answers.offers[name] = [Offer("", list(items.values()))]
 
 
-def _infer_plan_codes(one: ProductAnswers, paid: list[SeenPayment]) -> None:
+def _infer_plan_codes(answers: ProductAnswers, paid: list[SeenPayment]) -> None:
     """Infer plan codes from payments, since catalogs of the older shape do not have them."""
-    fulfillment = as_dict(one.body.get("fulfillment"))
+    fulfillment = as_dict(answers.body.get("fulfillment"))
     extras = fulfillment.get("extras")
-    forms = (form for form in dicts(one.body.get("fields")) if form.get("role") == "pricing" and form.get("id"))
+    forms = (form for form in dicts(answers.body.get("fields")) if form.get("role") == "pricing" and form.get("id"))
     pricing: dict[str, Any] = next(forms, {})
     has_plans = any("subproduct_code" in payment.extras for payment in paid)
     if isinstance(extras, dict) and "subproduct_code" not in extras and has_plans and pricing.get("type") == "select":

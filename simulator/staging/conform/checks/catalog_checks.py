@@ -168,8 +168,8 @@ def in_pages(
 def _compared(field: str, whole: list[Any], paged: list[Any]) -> Iterator[Departure]:
     """Yield a departure unless the pages have the items of the whole list, in its order."""
     if whole != paged:
-        missing = [one for one in whole if one not in paged][:5]
-        twice = sorted({str(one) for one in paged if paged.count(one) > 1})[:5]
+        missing = [item for item in whole if item not in paged][:5]
+        twice = sorted({str(item) for item in paged if paged.count(item) > 1})[:5]
         actual = {"count": len(paged), "missing": missing, "twice": twice}
         yield from differ(field, f"the {len(whole)} of the whole list, in its order", actual)
 
@@ -240,7 +240,7 @@ def cost_of(product: dict[str, Any], denomination: Any) -> Decimal:
 @check("4.8", "The older sub-products and the options have the same codes")
 def subproducts_codes(run: Run) -> Iterator[Departure]:
     has_some = {row["product_code"] for row in run.good("/v2/product-list").rows() if row["has_subproduct"]}
-    found = [one for one in known_lists(run, "pricing") if one["product_code"] in has_some]
+    found = [row for row in known_lists(run, "pricing") if row["product_code"] in has_some]
     if not found:
         raise NotExercised("no product with sub-products has options that can be read; --pay one of its accounts")
     for where in found[:5]:

@@ -66,7 +66,7 @@ for _id, _section, _title, _made in (
     ("auth-nonce-format", "5.1", "A nonce has 16 to 128 characters of a-z A-Z 0-9 - _",
      _changed("invalid_nonce_format", *((f"with a nonce of {what}", {"nonce": one}) for what, one in NONCES.items()))),
     ("auth-timestamp-format", "5.1", "X-Timestamp is Unix time in seconds",
-     _changed("invalid_timestamp_format", *(_header(TIMESTAMP, one) for one in ("2026-11-21T04:00:00Z", "1.5e9")))),
+     _changed("invalid_timestamp_format", *(_header(TIMESTAMP, stamp) for stamp in ("2026-11-21T04:00:00Z", "1.5e9")))),
     ("auth-timestamp-window", "5.1", "A timestamp more than 5 minutes off is refused, in either direction",
      _changed("timestamp_expired", ("with a timestamp that is too old", {"age_s": 330}),
               ("with a timestamp that is ahead", {"age_s": -330}))),

@@ -78,7 +78,7 @@ def history_total(run: Run) -> Iterator[Departure]:
 def history_status(run: Run) -> Iterator[Departure]:
     recent(run, HISTORY)
     for chosen in (["SUCCESSFUL"], ["FAILED"], ["SUCCESSFUL", "FAILED"]):
-        names = set().union(*(NAMES[one] for one in chosen))
+        names = set().union(*(NAMES[name] for name in chosen))
         for row in run.good(HISTORY, date=run.days, limit=LIMIT, status=chosen).rows():
             found = row["status_name"]
             yield from unless(found in names, f"status_name with {chosen}", " or ".join(sorted(names)), found)
