@@ -54,7 +54,7 @@ def _facts(running: BoundServer) -> list[tuple[str, str]]:
         text = "--callbacks any: a reseller's key is enough to call addresses of this machine and its network"
         facts.append(("risk", text))
     if swagger_ui() is not None:
-        facts.append(("page", f"{control_url}/docs"))
+        facts.append(("API docs", f"{control_url}/docs"))
     facts.append(("sandbox", f"{sandbox.id}, scenario {sandbox.scenario.name!r}, seed {sandbox.seed}"))
     mode = f"x{sandbox.clock.rate:g}" if sandbox.clock.mode == "xN" else sandbox.clock.mode
     hint = "" if sandbox.clock.runs else f"; it moves with {_command(running, 'advance', 'idle')}"

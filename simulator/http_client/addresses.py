@@ -64,7 +64,8 @@ class AddressPolicy(msgspec.Struct, frozen=True):
         reason = _kind(target, _NEVER) or _embedding(address)
         if reason is None and self.public_only:
             is_reserved = isinstance(target, IPv6Address) and target not in _GLOBAL_V6
-            reason = _kind(target, _NOT_PUBLIC) or (_RESERVED if is_reserved else None)
+            kind = _kind(target, _NOT_PUBLIC) or (_RESERVED if is_reserved else None)
+            reason = kind and f"{kind}: `--callbacks any` of the server allows it"
         return f"{address} is {reason}" if reason else None
 
 

@@ -156,8 +156,8 @@ def test_the_banner_has_addresses_sandbox_clock_credentials_and_callbacks(page: 
     sandbox = ask(f"{url}/_sim/sandboxes/default").json
     reseller = sandbox["resellers"][0]
     assert fact(page, "control API") == f"{url}/_sim"
-    assert fact(page, "page") == f"{url}/_sim/docs"
-    assert ask(fact(page, "page")).status == 200
+    assert fact(page, "API docs") == f"{url}/_sim/docs"
+    assert ask(fact(page, "API docs")).status == 200
     assert fact(page, "sandbox").startswith("default")
     assert fact(page, "clock").startswith("real")
     assert fact(page, "API key") == reseller["api_key"]
