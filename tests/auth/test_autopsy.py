@@ -88,6 +88,17 @@ def test_a_refusal_waits_for_few_strings(request_: Request, tried: list[bytes]) 
     assert 20 < len(tried) <= 40
 
 
+@pytest.mark.parametrize(
+    "steps",
+    [{"query": lambda request: request.query}, {"hashed": body_as(json.dumps)}, {"join": lambda *_: b""}],
+    ids=["query as sent", "body serialised again", "nothing"],
+)
+def test_the_header_does_not_contradict_the_journal_about_long_requests(steps: dict[str, Any]) -> None:
+    request = Request(query="a=" + "x" * 3000 + "&flag", body=b'{"remarks":"' + b"x" * 3000 + b'"}')
+    sent = Signer(**steps).sign(request)
+    assert agrees(header(request, sent), autopsy(facts(request, sent)).found, request, sent)
+
+
 def test_each_mistake_of_the_table_is_made_by_a_client() -> None:
     assert {one.id for one in CLIENTS} == set(BY_ID) - OF_CHOICES - {"timestamp-in-seconds"}
     assert len(BY_ID) == len(MISTAKES)

@@ -78,14 +78,11 @@ def _escape(sign: str, is_upper: bool) -> str:
 
 def encodings(value: object, *, is_sorted: bool = False) -> Iterator[bytes]:
     """Yield a value in every layout and with the escapes of each encoder, the likeliest first."""
-    likely = [
-        written(value, layout, is_ascii=is_ascii, is_sorted=is_sorted)
-        for layout in _LAYOUTS
-        for is_ascii in (False, True)
-    ]
-    yield from likely
-    yield from (_escaped(text, *encoder) for text in likely[::2] for encoder in _ENCODERS)
-    yield from (text + b"\n" for text in likely)
+    for layout, is_ascii in product(_LAYOUTS, (False, True)):
+        yield written(value, layout, is_ascii=is_ascii, is_sorted=is_sorted)
+    plain = [written(value, layout, is_sorted=is_sorted) for layout in _LAYOUTS]
+    yield from (_escaped(text, *encoder) for text in plain for encoder in _ENCODERS)
+    yield from (text + b"\n" for text in plain)
 
 
 def as_sent(members: Members, body: bytes) -> Callable[[Members], Iterator[bytes]]:

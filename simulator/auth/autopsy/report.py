@@ -155,7 +155,7 @@ def diagnose(
         api_key=headers.get(API_KEY, b""),
         fields=fields,
         rules=rules,
-        body_bytes_max=2 * 1024,  # the event loop waits for the search
+        body_bytes_max=1024,  # the event loop waits for the search
     )
     match, _ = search(facts, is_short=True)
     if match is not None:
