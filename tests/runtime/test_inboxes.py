@@ -192,6 +192,16 @@ def test_the_server_has_a_single_budget_for_the_bytes_of_all_sandboxes() -> None
     assert boxes[0].peek("n0").left_out == 10
 
 
+def test_the_oldest_messages_of_all_sandboxes_are_evicted_first() -> None:
+    server = server_budget()
+    server.bytes_max = 300 * (MESSAGE_BYTES + NAME_BYTES + len("POST"))
+    boxes = [inboxes(server) for _ in range(3)]
+    for turn in range(1000):
+        post(boxes[turn % 3], f"n{turn}")
+    kept = [int(name[1:]) for box in boxes for name in box.counts()]
+    assert sorted(kept) == list(range(700, 1000))
+
+
 def test_the_server_has_a_single_budget_for_the_names_of_all_sandboxes() -> None:
     server = server_budget()
     server.names_max = 5
