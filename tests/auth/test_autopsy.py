@@ -88,6 +88,11 @@ def test_a_refusal_waits_for_few_strings(request_: Request, tried: list[bytes]) 
     assert 20 < len(tried) <= 40
 
 
+def test_a_refusal_for_a_wrong_form_waits_for_the_right_string_alone(tried: list[bytes]) -> None:
+    assert "20 bytes" in header(POST, "v1=" + b64encode(b"\xfe" * 20).decode())
+    assert tried == [f"v1:{NOW}:{NONCE}:POST::".encode() + body_hash(POST.body)]
+
+
 @pytest.mark.parametrize(
     "steps",
     [{"query": lambda request: request.query}, {"hashed": body_as(json.dumps)}, {"join": lambda *_: b""}],

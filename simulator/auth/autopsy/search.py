@@ -50,14 +50,17 @@ Candidate = tuple[Signing, Makes, Ways]
 
 def search(facts: Facts, *, is_short: bool = False) -> tuple[Match | None, bool]:
     """Return the fewest mistakes that explain a signature, and whether the budget sufficed to try all. A short search
-    tries the common ways of single mistakes only."""
+    tries the common ways of single mistakes only: if X-Signature has a wrong form, that is the mistake."""
     weight = 1 + facts.query.count(b"&") // 8 + len(facts.query) // 1024
     left = LOOP_HMACS_MAX if is_short else HMACS_MAX
     if weight > left:  # sorting the parameters alone would take too long
         return None, False
     read, accepted = readings(facts), signings(facts)
     right_mac = hmac.new(facts.secret, digestmod="sha256")
-    for signing, makes, ways in _common(facts, accepted) if is_short else candidates(facts, accepted):
+    tried = _common(facts, accepted) if is_short else candidates(facts, accepted)
+    if is_short and wrong_form(facts.signature):
+        tried = islice(tried, len(accepted))  # without another mistake
+    for signing, makes, ways in tried:
         string = signing.string(makes)
         left -= weight + (len(makes["body"]) // 1024 if "body" in makes else 0)
         if left < 0:
