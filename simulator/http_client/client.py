@@ -38,6 +38,7 @@ class Client:
         self._unused: OrderedDict[Connection, Origin] = OrderedDict()  # idle, the oldest first
         self._idle: dict[Origin, dict[Connection, None]] = {}  # the idle connections that are open
         self._sweeping: asyncio.TimerHandle | None = None
+        self._unsent: list[tuple[Connection, bytes]] = []  # the requests of this turn of the event loop
         self._deadlines_s: dict[Connection, float] = {}  # of the exchanges that wait for their response
         self._alarm: asyncio.TimerHandle | None = None  # at the first deadline, or before it
         self._alarm_s = inf
@@ -54,8 +55,9 @@ class Client:
         deadline_s = self._loop.time() + timeout_s
         connection = self.take(origin) or await self._open(origin, owner, timeout_s)
         try:
-            connection.start(request, reader)
+            connection.begin(reader)
             if not reader.is_over:
+                self._send_soon(connection, request)
                 self._deadlines_s[connection] = deadline_s
                 if deadline_s < self._alarm_s:
                     self._set_alarm(deadline_s)
@@ -65,6 +67,18 @@ class Client:
             self._deadlines_s.pop(connection, None)
             connection.end()
             self.give_back(origin, connection)
+
+    def _send_soon(self, connection: Connection, request: bytes) -> None:
+        """Send a request at the end of this turn of the event loop, after those of other exchanges: a server that has
+        to be woken is woken once for all of them."""
+        if not self._unsent:
+            self._loop.call_soon(self._send_all)
+        self._unsent.append((connection, request))
+
+    def _send_all(self) -> None:
+        unsent, self._unsent = self._unsent, []
+        for connection, request in unsent:
+            connection.start(request)
 
     def _set_alarm(self, at_s: float) -> None:
         if self._alarm is not None:

@@ -51,7 +51,7 @@ class Connection(asyncio.Protocol):
         transport, ready = self._transport, self._ready
         return transport is not None and ready is not None and not transport.is_closing() and not ready(0)
 
-    # One exchange: `start`, or `begin`, `send` and the reading of its response; then `end`.
+    # One exchange: `begin`; `start`, or `send` and the reading of its response; then `end`.
 
     def begin(self, reader: AnswerReader) -> None:
         """Feed the response to the next request to `reader`."""
@@ -59,12 +59,10 @@ class Connection(asyncio.Protocol):
         if not self.is_open:
             reader.end(was_reset=False)
 
-    def start(self, request: bytes, reader: AnswerReader) -> None:
-        """Send `request` and feed its whole response to `reader`; wait for it with `arrival`."""
-        self._reader, transport = reader, self._transport
-        if transport is None or transport.is_closing():
-            reader.end(was_reset=False)
-        else:
+    def start(self, request: bytes) -> None:
+        """Send a whole request, unless the connection is closed meanwhile; wait for the response with `arrival`."""
+        transport = self._transport
+        if transport is not None and not transport.is_closing():
             transport.write(request)
         if self._is_fresh:
             self._read_early()

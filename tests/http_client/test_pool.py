@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from simulator.http_client import client as client_module
+from simulator.http_client.answers import AnswerReader
 from simulator.http_client.client import Client
 from simulator.http_client.connection import Connection
 from simulator.http_client.dialer import Dialer, Origin
@@ -136,5 +137,35 @@ def test_idle_connections_to_many_receivers_are_bounded_together(run: Run, monke
             assert (three.open_connections, four.open_connections) == (1, 1)
             assert (await http.send(post(one.url), 10)).status == 200
             assert one.connections == 2
+
+    run(main())
+
+
+@pytest.mark.parametrize("run", RUNNERS)
+def test_requests_of_one_turn_are_sent_together(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So a receiver is woken once for all of them."""
+    order: list[str] = []
+    begin, start = Connection.begin, Connection.start
+
+    def begun(connection: Connection, reader: AnswerReader) -> None:
+        order.append("begun")
+        begin(connection, reader)
+
+    def sent(connection: Connection, request: bytes) -> None:
+        order.append("sent")
+        start(connection, request)
+
+    async def main() -> None:
+        async with sender() as http, Receiver(says(OK)) as receiver:
+
+            async def send_three() -> None:
+                outcomes = await asyncio.gather(*[http.send(post(receiver.url), 5) for _ in range(3)])
+                assert [outcome.status for outcome in outcomes] == [200] * 3
+
+            await send_three()
+            monkeypatch.setattr(Connection, "begin", begun)
+            monkeypatch.setattr(Connection, "start", sent)
+            await send_three()  # on open connections
+            assert order == ["begun"] * 3 + ["sent"] * 3
 
     run(main())
