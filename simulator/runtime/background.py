@@ -58,6 +58,7 @@ def _do(work: Callable[[], Any], done: Future[Any]) -> None:
         result = work()
     except BaseException as error:  # as an executor does: it belongs to who asked for the work
         done.set_exception(error)
+        del done  # the error refers to this frame: a cycle would keep what the work has read
     else:
         done.set_result(result)
 

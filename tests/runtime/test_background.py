@@ -1,11 +1,13 @@
 """While a scenario is compiled or a large sandbox built, the event loop answers."""
 
 import asyncio
+import gc
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -215,3 +217,24 @@ asyncio.run(main())
 """
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60, check=True)
     assert (ended.stdout, ended.stderr) == (b"ended\n", b"")
+
+
+def test_nothing_is_kept_of_work_that_failed_although_no_collector_runs() -> None:
+    read: list[weakref.ref[Gate]] = []
+
+    def fail() -> None:
+        data = Gate(pytest.MonkeyPatch())
+        read.append(weakref.ref(data))
+        raise ValueError
+
+    async def ask() -> None:
+        with suppress(ValueError):
+            await in_background(fail)
+        await in_background(int)  # the thread has left the work before
+
+    gc.disable()
+    try:
+        asyncio.run(ask())
+        assert read[0]() is None
+    finally:
+        gc.enable()
