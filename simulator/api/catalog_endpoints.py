@@ -21,8 +21,7 @@ from simulator.wire.formats import api_version, encode
 from simulator.wire.option_lists import Page
 
 LIMIT_MAX = 25_000
-CATALOG_BODIES_MAX = 64
-CATALOG_BYTES_MAX = 512 * 1024  # of a catalog; larger ones are encoded for each request
+CATALOG_BYTES_MAX = 32 * 1024 * 1024  # of all cached catalogs; when the next would exceed it, all are dropped
 _catalog_bodies: Final[dict[Hashable, tuple[object, bytes]]] = {}
 """Encoded catalogs, each with the objects whose ids are in its key, so that these ids cannot be reused."""
 
@@ -226,9 +225,9 @@ def catalog(call: ApiCall) -> Reply:
     tree = state.catalog.groups if whole_tree else tree_of(state.catalog.groups, shown_codes)
     shown = products if newer else [queries.older(state, product) for product in products]
     body = encode(catalog_lists.catalog(tree, shown, updated, by_denomination=newer))
-    if len(_catalog_bodies) >= CATALOG_BODIES_MAX:
-        _catalog_bodies.clear()
-    if len(body) <= CATALOG_BYTES_MAX:
+    if not code:  # few requests name the same product
+        if sum(len(other) for _, other in tuple(_catalog_bodies.values())) + len(body) > CATALOG_BYTES_MAX:
+            _catalog_bodies.clear()
         _catalog_bodies[key] = ((state.catalog, owner.overlay), body)
     return Reply(200, body)
 

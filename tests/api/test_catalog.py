@@ -217,13 +217,13 @@ def test_a_401_has_both_shapes(client: Client) -> None:
     assert response.json["metadata"] == {"status_code": "401"}
 
 
-def test_cached_catalogs_are_bounded_in_number_and_size(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_catalogs_are_bounded_in_bytes(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     bodies: dict[Any, Any] = {}
     monkeypatch.setattr(catalog_endpoints, "_catalog_bodies", bodies)
-    monkeypatch.setattr(catalog_endpoints, "CATALOG_BODIES_MAX", 3)
-    for number in range(4):
-        assert catalog(client, f"product_code=NONE{number}") == catalog(client, f"product_code=NONE{number}")
+    queries = ("", "is_active=false", "include_inactive=true", "product_code=DATA")
+    found = [catalog(client, query) for query in queries]
+    assert [catalog(client, query) for query in queries] == found
+    assert len(bodies) == 3, "a catalog of a single product is not cached"
+    monkeypatch.setattr(catalog_endpoints, "CATALOG_BYTES_MAX", sum(len(body) for _, body in bodies.values()))
+    assert set(catalog(client, headers=NEW)["products"]) == CODES
     assert len(bodies) == 1, "the fourth replaces all others"
-    monkeypatch.setattr(catalog_endpoints, "CATALOG_BYTES_MAX", 100)
-    assert set(catalog(client)["products"]) == CODES
-    assert len(bodies) == 1
