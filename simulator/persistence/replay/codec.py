@@ -138,17 +138,7 @@ class AnsweredRequest(NamedTuple):
 
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number", enc_hook=plain)
 _LINE: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(reduce(or_, Line.__subclasses__()), float_hook=Decimal)
-_TEXTS: Final = (
-    "reseller",
-    "selected_rule",
-    "rule",
-    "fault",
-    "error",
-    "diagnosis",
-    "public_diagnosis",
-    "trxid",
-    "refid",
-)
+_TEXTS: Final = tuple(name for name, kind in AnswerLine.__annotations__.items() if kind == Spelled and name != "body")
 _texts: Final = attrgetter(*_TEXTS)
 
 
