@@ -70,22 +70,22 @@ class WaitingRoom:
 
 
 class Delays:
-    """Waits of a number of seconds each. Ending the delays resumes all of them at once."""
+    """Waits of a number of seconds each. Ending the delays resumes all of them at once, in the order they began."""
 
     def __init__(self) -> None:
-        self._waiting: set[asyncio.Future[None]] = set()
+        self._waiting: dict[asyncio.Future[None], None] = {}
 
     async def sleep(self, seconds: float) -> None:
         """Wait `seconds`, or until the delays are ended. Needs no task, in which a request does not begin."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
         timer = loop.call_later(seconds, _end, future)
-        self._waiting.add(future)
+        self._waiting[future] = None
         try:
             await future
         finally:
             timer.cancel()
-            self._waiting.discard(future)
+            del self._waiting[future]
 
     def end(self) -> None:
         """End all delays."""
