@@ -13,7 +13,6 @@ requests are answered without suspending, so the server can answer them at once.
 
 from collections.abc import Callable, Collection
 from datetime import datetime
-from sys import intern
 from time import perf_counter
 
 import msgspec
@@ -45,6 +44,8 @@ class Pipeline:
 
     def __init__(self, routes: Routes, clients: ClientResolver = DIRECT) -> None:
         self._paths = PathTable(routes)
+        methods = {method for endpoints in routes.values() for method in endpoints}
+        self._shared = {text: text for text in (*methods, *self._paths.exact)}  # one object for many records
         self._deprecated = {
             path for path, methods in routes.items() if any(endpoint.is_deprecated for endpoint in methods.values())
         }
@@ -97,8 +98,8 @@ class Pipeline:
         exchange = Exchange(
             at=now,
             wall=wall,
-            method=intern(request.method),  # one object for many records
-            path=intern(path),
+            method=self._shared.get(request.method, request.method),
+            path=self._shared.get(path, path),
             query=request.query,
             packed_headers=packed(pairs),
             client=client,

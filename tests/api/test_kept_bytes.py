@@ -2,6 +2,7 @@
 
 import gc
 import json
+import sys
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ SCENARIO = {
     "resellers": [{"code": "RS001", "balance": "1000000.00"}],
 }
 
+BALANCE = "/v2/balance"
 Request = tuple[str, str, Any]
 NOTHING = 3_000  # counters, and caches that are bounded by themselves
 URL = 10_000  # the standard library caches the parts of the latest 128 URLs
@@ -222,3 +224,16 @@ def test_every_endpoint_is_in_the_table() -> None:
     paths = load(OPENAPI)["paths"]
     methods = ("get", "put", "post", "delete", "patch")
     assert set(TABLE) == {f"{one.upper()} {path}" for path, item in paths.items() for one in item if one in methods}
+
+
+def test_records_share_the_paths_of_the_contract_and_no_other_path_is_interned() -> None:
+    """Python 3.12 keeps interned strings forever, and clients choose the other paths."""
+    other = "/v2/webhooks/deliveries/1234567"
+    with running() as client:
+        for path in (BALANCE, BALANCE, other):
+            client.call("GET", path)
+        first, second, third = client.live.journal
+        assert first.path is second.path
+        assert first.method is third.method
+        assert third.path == other
+        assert sys.intern(third.path[:-1] + "7") is not third.path
