@@ -53,7 +53,7 @@ ROWS: list[tuple[str, str, Mapping[str, str | None], str]] = [
         {"X-Signature": "v1=" + "A" * 600},
         "X-Signature has 603 bytes; at most 512 are read",
     ),
-    ("invalid_signature", OPEN, {}, "no common mistake alone explains it"),
+    ("invalid_signature", OPEN, {}, "no common mistake was found in a short search"),
     ("body_too_large", OPEN, {}, "at most 10485760 bytes are read"),
     ("invalid_token", OPEN, {"X-Api-Key": None, "Authorization": "Bearer a.b.c"}, "this is not a JSON Web Token"),
 ]

@@ -208,7 +208,7 @@ def test_a_refused_signature_is_shown_with_what_the_journal_found(client: Any) -
         signature = b64encode(digest(sandbox.api_secret.encode(), signed.encode(), "sha256")).decode()
         exchange("GET", f"{sandbox.url}/v2/balance", None, headers | {"X-Signature": f"v1={signature}"}, 10)
         (row,) = sandbox.refused()
-        assert row["diagnosis"].startswith("no common mistake alone")
+        assert row["diagnosis"].startswith("no common mistake was found")
         found = sandbox.ask("GET", "/requests/1")["autopsy"]
         with pytest.raises(AssertionError) as failed:
             sandbox.expect_no_refusals()

@@ -74,4 +74,4 @@ def agrees(said: str, found: Ways, request: Request, sent: str) -> bool:
     """Return whether a header says the mistakes that the autopsy found, or only what the signature and the body show by
     their form, or that the whole autopsy has to be read."""
     forms = (wrong_form(sent.encode()), body_flaw(facts(request, sent)))
-    return said in (sentence(found), *filter(None, forms)) or said.startswith("no common mistake alone explains it")
+    return said in (sentence(found), *filter(None, forms)) or said.startswith("no common mistake was found")

@@ -24,8 +24,8 @@ from simulator.auth.signature import Claim
 from simulator.short_text import one_line, shortened
 
 _UNCOMMON = (
-    "no common mistake alone explains it; the journal and `reseller-sim explain` have the whole autopsy, with rarer "
-    "mistakes, two together, and other secrets"
+    "no common mistake was found in a short search; the journal and `reseller-sim explain` have the whole autopsy, "
+    "with rarer mistakes, two together, and other secrets"
 )
 _ENCODED = (
     "the body was sent with Content-Encoding, which the service does not support: the signature covers the bytes that "

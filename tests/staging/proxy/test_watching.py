@@ -94,7 +94,7 @@ ACCEPTED = answer(BALANCE)
 
 DIAGNOSES: list[tuple[str, bytes, dict[str, str], str]] = [
     ("a right one that is accepted", ACCEPTED, {}, ""),
-    ("a wrong one", refused("invalid_signature"), {"X-Signature": OTHER}, "no common mistake alone explains it"),
+    ("a wrong one", refused("invalid_signature"), {"X-Signature": OTHER}, "no common mistake was found"),
     (
         "a right one that is refused",
         refused("invalid_signature"),
