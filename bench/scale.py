@@ -18,7 +18,7 @@ from threading import Timer
 from typing import Any, NamedTuple, TypeVar
 
 from bench import load
-from bench.servers import BARE, BenchError, Cores, Server, running
+from bench.servers import BARE, SIMULATOR, BenchError, Cores, Server, running
 from bench.sign import nonce, signed
 from bench.startup import bare_start_s, signed_start
 from bench.workloads import NAMED, client_of, fill_wallet, serving_command
@@ -172,8 +172,8 @@ def _resident() -> int:
 
 
 def memory(payments: int = PAYMENTS) -> list[Row]:
-    """The resident memory of a server directly after so many payments, which are open or finished."""
-    with running(serving_command(PAYING), ANYWHERE) as server:
+    """The resident memory of a server directly after so many payments, most of which a running clock has finished."""
+    with running([*SIMULATOR, "--port", "0", "--json"], ANYWHERE) as server:
         _pay(server, payments)
         size = server.resident_bytes() or 0
     return [Row(f"a server with {payments:,} payments", size / MB, "MB", RESIDENT_MB_MAX)]
