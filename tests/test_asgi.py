@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 
 from simulator.app import App, build_app
 from simulator.options import Options
-from simulator.server.http_server import listen
+from simulator.server.serve import listen
 
 PATHS = ("/v2/balance", "/s/default/v2/balance", "/s/none/v2/balance", "/_sim/health", "/openapi.json", "/none")
 STATUSES = [401, 401, 404, 200, 200, 404]

@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from simulator.server.http_server import BACKLOG
 from simulator.server.message import STATUS_LINE
+from simulator.server.serve import BACKLOG
 
 SILENCE_S: Final = 0.2
 """How long a new connection may send nothing before it waits for the server."""

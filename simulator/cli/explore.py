@@ -33,7 +33,7 @@ from simulator.explore.runs import CannotRun, Setting, Workers
 from simulator.explore.trials import AsksNothing, BaselineFails, Trials
 from simulator.options import LOOPBACK, Options
 from simulator.scenario.library import load_scenario
-from simulator.server.http_server import host_for_clients
+from simulator.server.serve import host_for_clients
 from simulator.short_text import whole_line
 
 Words = tuple[str, ...]

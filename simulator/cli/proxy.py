@@ -19,7 +19,7 @@ from simulator.cli.values import WILDCARDS, Span, TokenFile
 from simulator.control.access import Guard
 from simulator.options import CONTROL_PATH
 from simulator.scenario.library import problems
-from simulator.server.http_server import CannotListen, make_server
+from simulator.server.serve import CannotListen, make_server
 from simulator.short_text import whole_line
 from simulator.staging.proxy.proxy_app import CALLBACKS_PATH, Proxy, wall_clock
 from simulator.staging.proxy.recording import Recording, UnusableScenario

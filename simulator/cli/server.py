@@ -32,7 +32,7 @@ from simulator.runtime.events import Action
 from simulator.runtime.operations import DRAINING, REBUILDING, STARTING, STOPPING
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.reading.nodes import ScenarioError
-from simulator.server.http_server import CannotListen, Server, host_for_clients, make_server
+from simulator.server.serve import CannotListen, Server, host_for_clients, make_server
 from simulator.server.tls import TlsSettings
 from simulator.whole_files import content_of
 

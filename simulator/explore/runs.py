@@ -26,7 +26,7 @@ from simulator.redaction import redact
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.yaml import block
-from simulator.server.http_server import Server, make_server
+from simulator.server.serve import Server, make_server
 
 STOP_TIMEOUT_S = 5.0
 TIMEOUT_S = 10.0

@@ -21,8 +21,8 @@ from simulator.app import App, build_app
 from simulator.options import Options
 from simulator.runtime.clock import wall_clock
 from simulator.scenario.library import scenario_from_object
-from simulator.server.http_server import make_server
 from simulator.server.message import HttpLimits
+from simulator.server.serve import make_server
 from tests.support.bad_requests import ids
 from tests.support.connections import connected
 from tests.support.signing import sign

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.cli import early_probes
 from simulator.cli.early_probes import EarlyAnswers
-from simulator.server.http_server import listen
+from simulator.server.serve import listen
 
 HELD = b"GET /v2/balance HTTP/1.1\r\nHost: x\r\n\r\n"
 PROBE = b"GET /ready HTTP/1.1\r\nHost: x\r\n\r\n"

@@ -19,7 +19,7 @@ from simulator.cli.server_flags import ServerFlags, of_one_command, options_of
 from simulator.cli.usage import CannotStart
 from simulator.cli.values import TokenFile
 from simulator.persistence.restoration import CannotResume, Restorer
-from simulator.server import http_server
+from simulator.server import serve
 from tests.support.certificates import Pair, pair
 from tests.support.client import running
 from tests.support.processes import DEADLINE_S, ask, run, serving
@@ -156,7 +156,7 @@ class Starting:
                 raise CannotResume(fails)
             return real(restorer, kept)
 
-        make = http_server.make_server
+        make = serve.make_server
 
         def make_server(*arguments: Any, **named: Any) -> Any:
             self.server = make(*arguments, **named)

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import uvloop
 
-from simulator.server.http_server import make_server
 from simulator.server.message import HttpLimits
 from simulator.server.responder import Message
 from simulator.server.responder import Responder as Connection
 from simulator.server.responder import responder_of as connection_of
+from simulator.server.serve import make_server
 from simulator.server.tls import TlsSettings
 from tests.support.client import Response
 from tests.support.connections import hang_up

@@ -12,8 +12,8 @@ from simulator.audit.clauses import as_json
 from simulator.audit.obligations import audited
 from simulator.contract.openapi import PROXY
 from simulator.control.access import Guard
-from simulator.server.http_server import make_server
 from simulator.server.message import HttpLimits
+from simulator.server.serve import make_server
 from simulator.staging.proxy.proxy_app import Proxy, wall_clock
 from simulator.staging.proxy.secrets import SeenSecrets, Signatures
 from simulator.staging.proxy.watcher import Watcher

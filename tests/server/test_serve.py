@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
-from simulator.server.http_server import CannotListen, make_server
+from simulator.server.serve import CannotListen, make_server
 from tests.support.client import Response
 from tests.support.echo_server import Client, Echo, request, serving, serving_here
 
@@ -95,7 +95,7 @@ async def client_of_a_stopped_server(content: bytes, seen: str = "") -> AsyncIte
 def test_a_server_that_is_asked_to_stop_from_elsewhere_does_not_wait_until_it_looks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("simulator.server.http_server._TICK_S", 3600)
+    monkeypatch.setattr("simulator.server.serve._TICK_S", 3600)
     with serving() as served:  # which asks from this thread, and waits for the end of the server's
         assert asyncio.run(served.talk(request("GET", "/", "Connection: close")))[0].status == 200
 
@@ -103,7 +103,7 @@ def test_a_server_that_is_asked_to_stop_from_elsewhere_does_not_wait_until_it_lo
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopping servers wait for an hour, so that none of these tests ends by that alone."""
-    monkeypatch.setattr("simulator.server.http_server._GRACE_S", 3600)
+    monkeypatch.setattr("simulator.server.serve._GRACE_S", 3600)
 
 
 @pytest.mark.slow
@@ -144,7 +144,7 @@ def test_a_stopping_server_reports_a_disconnect_to_a_request_that_would_not_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # It ends by itself, not by its cancellation.
-    monkeypatch.setattr("simulator.server.http_server._CANCEL_GRACE_S", 3600)
+    monkeypatch.setattr("simulator.server.serve._CANCEL_GRACE_S", 3600)
     path = "/until-disconnect"
 
     async def main() -> list[str]:
@@ -195,7 +195,7 @@ async def statuses_of_a_stopped_server(content: bytes) -> list[int]:
 @pytest.mark.slow
 def test_tune_gc_freezes_existing_objects_and_collects_seldom() -> None:
     code = (
-        "import gc, json, simulator.server.http_server; from simulator.cli.process import tune_gc; tune_gc();"
+        "import gc, json, simulator.server.serve; from simulator.cli.process import tune_gc; tune_gc();"
         "print(json.dumps([gc.get_freeze_count() > 10_000, gc.get_threshold()[0] > 5_000, gc.isenabled()]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=60)
@@ -205,7 +205,7 @@ def test_tune_gc_freezes_existing_objects_and_collects_seldom() -> None:
 @pytest.mark.slow
 def test_a_server_whose_application_does_not_start_exits_with_3_and_frees_its_port() -> None:
     code = (
-        "import socket\nfrom simulator.server.http_server import make_server\n"
+        "import socket\nfrom simulator.server.serve import make_server\n"
         "async def app(scope, receive, send):\n"
         "    await receive()\n"
         "    await send({'type': 'lifespan.startup.failed', 'message': 'no catalog'})\n"
