@@ -5,7 +5,8 @@ from datetime import UTC, datetime, time, timedelta
 import pytest
 
 from simulator.domain.commands import CreatePayment
-from simulator.domain.model.rules import NO_MAGIC, magic_digits
+from simulator.domain.model.rule_book import magic_digits
+from simulator.domain.model.rules import NO_MAGIC
 from simulator.domain.model.transactions import Reason, Status, Step
 from simulator.domain.sandbox import Sandbox
 from simulator.scenario.library import load_scenario, names

@@ -23,7 +23,6 @@ from simulator.domain.model.rules import (
     RuleCount,
     Then,
     counted_value,
-    magic_digits,
 )
 
 
@@ -234,3 +233,8 @@ class RuleBook(Generic[Then]):
         """Return how often a rule was chosen so far; 0 for a magic rule, which `magic_chosen` counts."""
         count = self.counts.get(rule.id)
         return count.chosen if count else 0
+
+
+def magic_digits(account: object) -> str:
+    """Return the last three digits of a magic account, which follow 0000; empty for an ordinary account."""
+    return account[-3:] if isinstance(account, str) and account[-7:-3] == "0000" else ""

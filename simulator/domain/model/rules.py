@@ -171,8 +171,3 @@ NO_MAGIC = Magic()
 def magic_rule_name(digits: str) -> str:
     """Return the rule name for the last three digits: `magic-01`, or `magic-301` when `D` is not 0."""
     return f"magic-{digits[1:] if digits.startswith('0') else digits}"
-
-
-def magic_digits(account: object) -> str:
-    """Return the last three digits of a magic account, which follow 0000; empty for an ordinary account."""
-    return account[-3:] if isinstance(account, str) and account[-7:-3] == "0000" else ""
