@@ -16,7 +16,7 @@ from simulator.api.clients import ClientResolver
 from simulator.api.pipeline import Pipeline
 from simulator.api.request_replayer import RequestReplayer
 from simulator.api.routes import RESELLER_ROUTES, judge_unsigned
-from simulator.api.token_credentials import names_owner, owner_at_root
+from simulator.api.token_credentials import has_key_or_username, owner_at_root
 from simulator.asgi import (
     ROOT_KEY,
     AsgiEndpoint,
@@ -121,7 +121,7 @@ class App(Starlette):
         self._sender = sender
         self.http: HttpSender | None = None  # closed when the application stops
         self.wall = wall
-        self._machine_time = wall if isinstance(wall, MachineTime) else None  # else a test sets the time
+        self._machine_time = wall if isinstance(wall, MachineTime) else None  # None when the caller gave a clock
         self._proxy_prefix = ProxyPrefix(options.root_path)
         self._clients = ClientResolver(
             options.trusted_forwarders, trust_forwarded=options.trust_forwarded, is_tls=options.is_tls
@@ -176,14 +176,14 @@ class App(Starlette):
             by_name=http_request.by_name,
             client=client,
             source=http_request,
-            body=http_request.body,  # type: ignore[arg-type]  # bytes: a plain body is not chunked
+            body=http_request.body,  # type: ignore[arg-type]  # bytes, since a plain body came in one packet
         )
         return self._answer(path, request, prefix.root)
 
     def _answer(self, path: str, request: ApiRequest, root: str) -> Coroutine[Any, Any, EncodedReply]:
         """Select the sandbox: `/s/{id}/` names one; elsewhere it is the default or the owner of the credentials."""
         if self._machine_time is not None and self._machine_time.is_running:
-            self._machine_time.compare()  # else, after a clock correction, valid signatures are refused for a minute
+            self._machine_time.compare()  # without it, a set machine clock refuses valid signatures for a minute
         if path.startswith(SANDBOX_PREFIX):
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
             sandbox = self.sandboxes.find(sandbox_id)
@@ -200,7 +200,7 @@ class App(Starlette):
         """Answer at the root, where credentials may select a sandbox other than the default one."""
         default = self.sandboxes.default
         owner, request = await owner_at_root(self.sandboxes, default, path, request)
-        url_sandbox = None if owner is default or names_owner(path, request) else default
+        url_sandbox = None if owner is default or has_key_or_username(path, request) else default
         return await self._pipeline.answer(owner, path, request, root, url_sandbox)
 
     # The control API

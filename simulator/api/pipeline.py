@@ -1,11 +1,13 @@
 """The pipeline of every request of the reseller API, to be read from top to bottom.
 
-`Pipeline.answer` processes what is due, reads the head, replies, and records the exchange. `_run_steps` has the steps
-of the reply, each of which may refuse the request:
+`Pipeline.answer` processes what is due, reads the head, replies, and records the exchange. The steps of the reply are
+in `_run_steps`, and each may refuse the request:
 
 admit -> find the endpoint -> check the head -> await the body -> check the input -> execute
 
-A scenario's fault is chosen in `check_head`, or in `check_input` if it depends on the body (`api/fault_effects`).
+A scenario's fault is chosen in `check_head`, or in `check_input` if it depends on the body or the account
+(`api/fault_effects`). Its delay passes in `await_body`, its hold in `execute_with_fault`. `api/request_replayer` runs
+the same steps: another order changes replays.
 
 The pipeline awaits only the rest of a body, a fault's delay, and overdue work that exceeds one turn's share. All other
 requests are answered without suspending, so the server can answer them at once.
@@ -63,7 +65,7 @@ class Pipeline:
         """Answer a request to `sandbox`. `prefix` is the part of the URL's path before `path`.
 
         When credentials selected another sandbox than the URL, `url_sandbox` is the sandbox of the URL. It records the
-        request unless authentication succeeds. `refusal`, if given, replaces all steps of the reply.
+        request unless authentication succeeds. `refusal`, if given, replaces the steps of the reply.
         """
         began, counters = perf_counter(), sandbox.counters
         sandbox.is_touched = True
@@ -78,7 +80,8 @@ class Pipeline:
         exchange.duration_us = int((perf_counter() - began) * 1e6)
         if not recorder.is_deleted:
             record(call, recorder)
-            if counters is sandbox.counters or recorder is not sandbox:  # a reset or a rewind replaces the counters
+            # A request from before a reset is not counted after it.
+            if counters is sandbox.counters or recorder is not sandbox:
                 ending = "" if reply.ending is None else reply.ending.name
                 recorder.counters.count(exchange, ending, self._paths.documented)
         return reply.status, reply_headers(recorder.id, exchange, diagnosis), content, reply.ending
@@ -93,7 +96,7 @@ class Pipeline:
             for name, value in pairs:  # repeated headers are joined by a comma, which none of our formats accepts
                 headers[name] = headers[name] + b", " + value if name in headers else value
         client, scheme, clients = request.client, "", self._clients
-        if not clients.is_direct or ":" in client:
+        if not clients.is_direct or ":" in client:  # an address of IPv6 may contain one of IPv4
             client, scheme = clients.resolve(client, headers)
         exchange = Exchange(
             at=now,
@@ -138,13 +141,13 @@ class Pipeline:
     async def _run_steps(self, call: ApiCall) -> Reply:
         """Run the steps of every call, in order. Each returns the reply that ends the call, or None to continue."""
         reply = admit(call) or self.find_endpoint(call) or check_head(call)
-        if reply is not None and call.fault is not None:  # the fault hides the reply; a judge needs the body
+        if reply is not None and call.fault is not None:  # the fault hides the reply; the audit reads the body
             await store_unread_body(call)
         reply = (
             reply
             or (await await_body(call) if call.fault or call.request.body is None else None)
             or check_input(call)
-            or (await execute_after_delay(call) if call.fault else execute(call))
+            or (await execute_with_fault(call) if call.fault else execute(call))
         )
         if not call.is_exact:
             notes.note_ignored_members(call)
@@ -228,7 +231,7 @@ def validate(call: ApiCall) -> Reply | None:
             notes.note_ignored_parameters(call)
     elif source:
         assume = call.sandbox.scenario.assume
-        # By position, which is faster: every payment is created here.
+        # Arguments by position are faster, and every payment comes through here.
         call.fields, problems, call.is_exact = read_members(
             endpoint.schema,
             headers.get(b"content-type", b""),
@@ -256,8 +259,9 @@ def execute(call: ApiCall) -> Reply:
         _trace(call, last_serial)
 
 
-async def execute_after_delay(call: ApiCall) -> Reply:
-    """Execute a call after its fault's delay. Its events are published now, since its reply may still wait."""
+async def execute_with_fault(call: ApiCall) -> Reply:
+    """Execute a call that met a fault, after the fault's hold. Its events are published now, since its reply may still
+    wait."""
     assert call.fault is not None, "without a fault the call is executed at once"
     if not call.fault.rule.then.after_commit and (refusal := await await_fault(call)):
         return refusal
@@ -314,20 +318,20 @@ def _complete(call: ApiCall, reply: Reply, content: bytes, url_sandbox: LiveSand
 def record(call: ApiCall, recorder: LiveSandbox) -> None:
     """Add a call to the journal of `recorder` and to the tape of the call's sandbox, and publish it with its events.
 
-    If the call was suspended, its sandbox's tape has it already and gets the answer here. A tape that cannot replay the
-    call, which is of another sandbox or from before a reset, gets a `RequestShown`.
+    The tape of the call's sandbox gets the call, or only its answer when a suspension has put the call there. A tape
+    that cannot replay the call gets a `RequestShown`: the recorder's when it is another sandbox, and the own one when
+    the call is from before a reset.
     """
     exchange, own = call.exchange, call.sandbox
     if recorder is not own:
         exchange.owner = own.id
     size = recorder.journal.add(exchange)
-    is_lost = own.is_closed or own.core is not call.core
-    if call.tape is None and not is_lost:
+    if call.tape is None and not call.is_lost:
         own.tape.add(exchange, size)
     elif call.tape is own.tape:
         own.tape.answer(exchange, size)
     if recorder is own:
-        if is_lost and call.tape is not own.tape:
+        if call.is_lost and call.tape is not own.tape:
             own.tape.add(RequestShown(exchange), size)
         own.publish(exchange.n)
     else:

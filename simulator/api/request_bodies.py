@@ -45,7 +45,7 @@ async def await_body(call: ApiCall) -> Reply | None:
     if request.body is not None:  # before the wait, so that records have the body
         call.exchange.body, call.has_body = request.body, True
     then = None if call.fault is None else call.fault.rule.then
-    waits = then is not None and not then.after_commit and not then.hold  # a hold waits in `execute`
+    waits = then is not None and not then.after_commit and not then.hold  # a hold waits in `execute_with_fault`
     if waits and (refusal := await await_fault(call)):
         return refusal
     if request.body is not None or not is_announced(call.headers):

@@ -152,7 +152,7 @@ async def owner_at_root(
     return _by_token(sandboxes, token) or default, request
 
 
-def names_owner(path: str, request: ApiRequest) -> bool:
+def has_key_or_username(path: str, request: ApiRequest) -> bool:
     """Return whether a request has an API key or a username. Tokens do not count, since they can be forged."""
     return names.API_KEY in request.by_name or path == PATH
 

@@ -215,7 +215,7 @@ async def _totals(sandboxes: Sandboxes) -> Counter[str]:
         state, journal = live.core.state, live.life_journal
         figures = (1, len(state.agenda), len(live.courier.sent.begun), len(journal), journal.size)
         totals.update(dict(zip(names, figures, strict=True)))
-        totals["journal_evicted_total"] += journal.left_out - live.evicted_before
+        totals["journal_evicted_total"] += journal.left_out - live.evicted_at_start
         for kind, counts in ((CALLBACK, state.callback_counts), (WEBHOOK, state.webhook_counts)):
             totals[kind] += sum(count.pending for count in counts.values())
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""A sandbox: an isolated copy of the service. All access to the domain passes through it.
+"""A sandbox: an isolated copy of the service. All changes of the domain pass through it.
 
 Every change is a command, including counted requests, the passing of time and the results of network work. Each command
 carries a time, which never decreases. Calls never await, so each is atomic; a sandbox's state depends only on
@@ -59,7 +59,8 @@ class Sandbox:
     def apply(self, command: Command, now: datetime) -> Any:
         """Execute a command with its function in `_HANDLERS`. The command's type determines the answer's type.
 
-        Raise `DomainError`, or the compiler's error for a command with a document. The sandbox is then unchanged.
+        Raise `DomainError`, or the compiler's error for a command with a document. The sandbox is then unchanged, but
+        for its time.
         """
         kind, state = type(command), self.state
         if kind is not PassTime:  # its handler advances the time itself, from item to item

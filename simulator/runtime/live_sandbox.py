@@ -43,9 +43,10 @@ class LiveSandbox:
     request. `enter` executes any other command and records it on the tape; `submit` first waits until due items are
     processed. `receive` records a message to an inbox. The events of an input are published after it, in order.
 
-    A life is the time between two resets or rewinds. It begins with `_begin_life` and ends with `reset`, `replace_with`
-    (a rewind) or `close`. During a reset, `life_journal` is the journal of the old life, and `journal` the new one.
-    `probes` has the latest requests of probes, not yet numbered; `last_ending` is why the last life ended.
+    A life is the time between two resets or rewinds. It begins with `_begin_life` and ends with `reset`, with
+    `replace_with`, which is a rewind, or when the sandbox is deleted (`Sandboxes`). During a reset, `life_journal` is
+    the journal of the old life, and `journal` the new one. `probes` has the latest requests of probes, not yet
+    numbered; `last_ending` is why the last life ended.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class LiveSandbox:
         self.id, self.spec, self.request_pace = id_, spec, spec.quotas.pace()
         self._wall, self._sender, self._budgets = wall, sender, budgets
         self.delays, self.last_used_s = Delays(), 0.0
-        self.server_counts, self.evicted_before = ServerCounts(), 0
+        self.server_counts, self.evicted_at_start = ServerCounts(), 0
         self.on_ending: Callable[[LiveSandbox, Ending], None] = lambda live, ending: None
         self.keeper: Keeper[LiveSandbox] = NO_KEEPER
         self.is_touched, self.is_deleted, self.resets, self.rewinds = True, False, 0, 0
@@ -96,10 +97,10 @@ class LiveSandbox:
         self.run_on_clock(self.clock)
 
     def run_on_clock(self, clock: Clock) -> None:
-        """Run on this clock from now on, with a new driver. Call `start` when the event loop runs."""
+        """Run on this clock from now on, with a new driver and new holds. Call `start` when the event loop runs."""
         self.clock, state = clock, self.core.state
         self.counters.server_counts = self.courier.server_counts = self.server_counts
-        self.evicted_before = self.journal.left_out
+        self.evicted_at_start = self.journal.left_out
         self.sleep: Callable[[float], Awaitable[object]] = self.delays.sleep
         self.holds = self.courier.holds = Holds(self.events, clock)
         self._agenda = state.agenda
@@ -252,7 +253,7 @@ class LiveSandbox:
         """Replace this sandbox with its earlier state, rebuilt at `place` on its tape, and run it on `clock`. `moment`
         describes the rewind for its event. Waiters are woken, and later answers go to the rebuilt journal."""
         now = clock.now()
-        marks = self.marks.up_to(place.entries, now)  # the rebuilt tape may have more: ended attempts
+        marks = self.marks.up_to(place.entries, now)  # the rebuilt tape may have more entries, of ended attempts
         self.keeper.rewound(self, place, rebuilt.tape, marks)
         old_driver, self.last_ending = self.driver, "rewound"
         self.stop()
@@ -286,7 +287,7 @@ class LiveSandbox:
         self.tape.join(budgets.tapes)
 
     def frozen_copy(self) -> "LiveSandbox":
-        """Return a frozen copy of this life, which is about to end. It accepts no commands; threads may read it."""
+        """Return a frozen copy of this life, which is about to end. Nobody may command it; threads may read it."""
         self.own_secrets.index()  # cached now, so that reading the copy changes nothing
         self.life_tape.settle()
         frozen = copy(self)

@@ -238,7 +238,7 @@ class Sandboxes:
         self.unique_users = {name: owner for name, owner in self.unique_users.items() if owner is not sandbox}
 
     def _remember(self, sandbox: LiveSandbox, ending: Ending) -> None:
-        self.server_counts.evicted += sandbox.life_journal.left_out - sandbox.evicted_before
+        self.server_counts.evicted += sandbox.life_journal.left_out - sandbox.evicted_at_start
         if self._past is not None:
             self._past.add(sandbox.coverage())
         self.on_ended(sandbox, ending)

@@ -85,8 +85,13 @@ class RuleBook(Generic[Then]):
         before_body: bool = False,
         matched_before: frozenset[str] = frozenset(),
     ) -> Choice[Then]:
-        """Find the rule like `choose`, without counting. With `before_body`, only the facts of the head are known. The
-        search after that one skips the rules that matched in it: `matched_before` has their ids."""
+        """Find the rule like `choose`, without counting.
+
+        With `before_body`, only the facts of the head are known, and the book must have no fallbacks: they come after
+        the magic rules, which need the body. The second search, with the body, skips the rules that matched in the
+        first: `matched_before` has their ids. When the first finds a rule, there is no second, and rules that need the
+        body do not count the request.
+        """
         if selected and (named := self.by_name(selected)):
             return Choice(rule=self._next_variant(named, is_selected=True), is_selected=True)
         needs_body = before_body and bool(self._magic)
@@ -97,9 +102,9 @@ class RuleBook(Generic[Then]):
         matched: list[str] = []
         values: list[tuple[str, str]] = []
         chosen: Rule[Then] | None = None
-        rules, place = self.rules, self._fallbacks_at
+        rules, magic_at = self.rules, self._fallbacks_at
         if magic is not None:
-            rules = [*rules[:place], magic, *rules[place:]]
+            rules = [*rules[:magic_at], magic, *rules[magic_at:]]
         for rule in rules:
             if rule.id in matched_before or (chosen is not None and not rule.counts_matches):
                 continue  # a rule after the chosen one is only evaluated to be counted
@@ -153,7 +158,8 @@ class RuleBook(Generic[Then]):
         *,
         is_selected: bool = False,
     ) -> None:
-        """Count the result of `find`. `matched` and `chosen` are ids of rules; `chosen` is "" for no rule."""
+        """Count the result of `find`. `matched` and `chosen` are ids of rules; `chosen` is "" for no rule. A fault that
+        applies after the commit is counted twice: first as matched, and as chosen when the request was accepted."""
         counts = self.counts
         for rule_id in matched:
             if rule_id in counts:

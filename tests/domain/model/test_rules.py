@@ -228,6 +228,13 @@ def test_a_search_before_the_body_stops_at_the_rule_that_needs_it() -> None:
     assert (decided.rule and decided.rule.id, decided.needs_body) == ("early", False)
 
 
+def test_a_rule_found_before_the_body_ends_the_count_of_rules_that_need_it() -> None:
+    early, counts = Rule("early", always, "early"), Rule("counts", always, "counts", nth=2)
+    needs_body = Rule("body", always, "body", nth=2, when_of_head=always)
+    choice = RuleBook(1, (early, counts, needs_body)).find(lambda: ANY, before_body=True)
+    assert (choice.rule and choice.rule.id, choice.matched, choice.needs_body) == ("early", ("early", "counts"), False)
+
+
 def test_a_search_before_the_body_waits_for_a_magic_account() -> None:
     assert magic_book().find(dict, before_body=True).needs_body
     assert not RuleBook(1, ()).find(dict, before_body=True).needs_body
