@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from simulator.domain import commands
-from simulator.domain.commands import Command, CountRequest, PassTime, ReturnNonce, SpendNonce
+from simulator.domain.commands import Command, CountFault, CountRequest, PassTime, ReturnNonce, SpendNonce
 from simulator.domain.handlers import (
     bill_lookup,
     callback_jobs,
@@ -19,7 +19,6 @@ from simulator.domain.handlers import (
     due_items,
     payment_creation,
     reseller_changes,
-    rule_changes,
     scenario_reload,
     webhook_jobs,
 )
@@ -89,6 +88,10 @@ def _spend_nonce(state: State, command: SpendNonce, now: datetime) -> bool:
     return state.nonces.spend(scope, command.nonce, command.timestamp_s, now, command.signing_s)
 
 
+def _count_fault(state: State, command: CountFault, now: datetime) -> None:
+    state.faults.count(command.matched, command.chosen, command.values, is_selected=command.is_selected)
+
+
 def _return_nonce(state: State, command: ReturnNonce, now: datetime) -> None:
     state.nonces.take_back(command.reseller if state.nonces_by_reseller else command.api_key, command.nonce)
 
@@ -111,7 +114,7 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     CountRequest: _count_request,
     SpendNonce: _spend_nonce,
     ReturnNonce: _return_nonce,
-    commands.CountFault: rule_changes.count_fault,
+    CountFault: _count_fault,
     commands.EndAttempt: due_items.end_attempt,
     PassTime: due_items.pass_time,
     commands.RecordTime: lambda state, _, now: state.advance_to(now),

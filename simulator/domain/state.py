@@ -12,7 +12,7 @@ from simulator.domain.model.callbacks import CallbackLog
 from simulator.domain.model.cases import Case, CaseThen
 from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.delivery_attempts import JobCounts, Send
-from simulator.domain.model.domain_events import DomainEvent, NotificationLog, no_listener
+from simulator.domain.model.domain_events import DomainEvent, NotificationLog
 from simulator.domain.model.fault_kinds import FaultThen
 from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.request_limits import Nonces, RequestRates
@@ -78,7 +78,7 @@ class State:
         self.notifications = NotificationLog(scenario.limits.notifications)
         self.keys_made = 0
         self.noted: Counter[DomainOutcome] = Counter()  # outcomes that only coverage records
-        self.publish: Callable[[DomainEvent], None] = no_listener  # the observer of the sandbox
+        self.publish: Callable[[DomainEvent], None] = lambda event: None  # the observer of the sandbox
         limits = scenario.limits
         self.nonces = Nonces(limits.nonce_window, limits.timestamp_tolerance.total_seconds(), limits.nonces)
         self.rates = _request_rates(limits)

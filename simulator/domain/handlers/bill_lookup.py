@@ -15,16 +15,10 @@ from simulator.domain.model.catalog import Option, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.money import ZERO, parse_amount
 from simulator.domain.model.pricing import amount_range, biller_field, limiting_biller, offered
-from simulator.domain.model.transactions import Transaction
 from simulator.domain.queries import not_on_sale, on_sale
 from simulator.domain.state import State
 
 NO_CHANGES: Mapping[str, object] = {}
-
-
-def bill_of(product: Product, transaction: Transaction) -> BillKey:
-    """Return the identity of the bill that a new payment of a product with bills pays."""
-    return _key(product, transaction.account, transaction.extras.get("biller_code"))
 
 
 def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillRefused:
@@ -72,7 +66,7 @@ def _facts(state: State, asked: LookUpBill, product: Product, now: datetime) -> 
     }
 
 
-def _key(product: Product, account: str, biller_code: object) -> BillKey:
+def bill_key(product: Product, account: str, biller_code: object) -> BillKey:
     """Return the identity of a bill, which includes the biller only for products that have billers."""
     counts = isinstance(biller_code, str) and biller_field(product) is not None
     return product.code, account, str(biller_code) if counts else ""
@@ -90,7 +84,7 @@ def _bill(
 ) -> Bill:
     """Return the drawn bill with these changes, minus its successful payments by any reseller; failed and voided
     payments do not count."""
-    key, biller = _key(product, asked.account, asked.biller_code), _biller(state, product, asked.biller_code)
+    key, biller = bill_key(product, asked.account, asked.biller_code), _biller(state, product, asked.biller_code)
     bill = Bill(product.name)
     if (profile := product.bill) is not None:
         name = biller.label if biller else profile.biller_name or product.name

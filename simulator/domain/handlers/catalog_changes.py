@@ -90,8 +90,6 @@ def _differing(before: object, after: object, names: Mapping[str, object]) -> tu
 
 def _with_options(product: Product, wanted: Mapping[str, bool]) -> tuple[Product, tuple[OptionChange, ...]]:
     """Return the product with options, by code, put on sale or taken off sale in every list that contains them."""
-    if not wanted:
-        return product, ()
     lists = [*product.options.values(), *product.options_for.values()]
     for code in wanted:
         if not any(code in found.by_code for found in lists):
@@ -156,4 +154,4 @@ def _with_part(groups: tuple[Group, ...], before: Category | Group, after: Categ
 
 def set_network(state: State, command: SetNetwork, now: datetime) -> None:
     """Set a product's network status from now on (SPEC 2.7). Raise `Unknown`."""
-    state.network.set(product_of(state, command.product).code, command.status)
+    state.network.overrides[product_of(state, command.product).code] = command.status

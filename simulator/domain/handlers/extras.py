@@ -29,15 +29,16 @@ def check_extras(draft: Draft) -> Refusal | None:
     """Refuse a payment without a required extra, or with an extra that its form field does not accept."""
     sources = draft.product.fulfillment.extras
     if draft.extras and (wrong := _too_large(draft) or _rejected(draft)):
-        return _refusal(wrong)
+        return Refusal(Reason.EXTRAS, detail=wrong)
     if not sources:
         return None
     for name, source in sources.items():
         if wrong := _problem(draft, name, source):
-            return _refusal(wrong)
+            return Refusal(Reason.EXTRAS, detail=wrong)
     for option in chosen_options(draft):
         if option.needs_ref2 and not draft.extras.get(SECOND_REFERENCE):
-            return _refusal(detail(DetailKind.MISSING, name=_path(SECOND_REFERENCE), biller=option.code))
+            wrong = detail(DetailKind.MISSING, name=_path(SECOND_REFERENCE), biller=option.code)
+            return Refusal(Reason.EXTRAS, detail=wrong)
     return _check_account_of_option(draft)
 
 
@@ -142,10 +143,6 @@ def _problem(draft: Draft, name: str, source: Source) -> Detail | None:
 
 def _path(name: str) -> str:
     return f"extras.{name}"
-
-
-def _refusal(wrong: Detail) -> Refusal:
-    return Refusal(Reason.EXTRAS, detail=wrong)
 
 
 def _field(product: Product, source: Source) -> FormField:

@@ -13,7 +13,7 @@ import msgspec
 
 from simulator.domain.commands import CreatePayment
 from simulator.domain.handlers import webhook_jobs
-from simulator.domain.handlers.bill_lookup import bill_of, outstanding
+from simulator.domain.handlers.bill_lookup import bill_key, outstanding
 from simulator.domain.handlers.checks import (
     Draft,
     check_account,
@@ -258,7 +258,7 @@ def _create(
     state.transactions.add(transaction)
     reseller.refids[command.refid] = transaction
     if product.bill is not None:
-        transaction.bill = bill_of(product, transaction)
+        transaction.bill = bill_key(product, transaction.account, transaction.extras.get("biller_code"))
     begin(state, transaction, now)
     wallet.replace_debit(transaction)
     reseller.history.add(transaction)

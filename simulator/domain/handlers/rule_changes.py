@@ -1,10 +1,10 @@
-"""Run-time changes of rules, with counts of faults."""
+"""Run-time changes of rules."""
 
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from simulator.domain.commands import AddRule, CountFault, RemoveRule
+from simulator.domain.commands import AddRule, RemoveRule
 from simulator.domain.errors import Conflict, Unknown, refuse_more
 from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rules import AddedRule, Rule
@@ -39,11 +39,6 @@ def remove_rule(state: State, command: RemoveRule, now: datetime) -> None:
                 book.remove(rule.id)
                 return
     raise Unknown("unknown_rule", f"there is no rule {command.rule!r}")
-
-
-def count_fault(state: State, command: CountFault, now: datetime) -> None:
-    """Count the faults that a request met."""
-    state.faults.count(command.matched, command.chosen, command.values, is_selected=command.is_selected)
 
 
 def replace_rules(state: State, old: Scenario, new: Scenario) -> Iterator[str]:

@@ -11,8 +11,6 @@ from msgspec.structs import replace
 from simulator.domain.model.delivery_attempts import Attempt, AttemptEnd, AttemptResult
 from simulator.domain.model.transactions import PaymentResult, Transaction
 
-_TEMPORARY = frozenset({408, 429})
-
 
 class CallbackState(StrEnum):
     """The state of a callback."""
@@ -87,7 +85,7 @@ def is_retried(result: AttemptResult, *, redirects: bool = False) -> bool:
         assert result.status is not None
         is_redirect = 300 <= result.status < 400
         is_server_error = 500 <= result.status < 600
-        return is_server_error or result.status in _TEMPORARY or (redirects and is_redirect)
+        return is_server_error or result.status in (408, 429) or (redirects and is_redirect)
     return result.kind is not AttemptEnd.BLOCKED
 
 

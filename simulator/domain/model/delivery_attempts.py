@@ -61,7 +61,6 @@ class Job(Protocol):
     @property
     def lane(self) -> str:
         """Return the lane of the job."""
-        ...
 
 
 class Send(msgspec.Struct, frozen=True):
@@ -88,8 +87,3 @@ class JobCounts(msgspec.Struct):
     attempts: int = 0
     delivered: int = 0
     failed: int = 0
-
-    @property
-    def pending(self) -> int:
-        """Return the number of jobs that have not ended."""
-        return self.begun - self.delivered - self.failed

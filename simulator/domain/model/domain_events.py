@@ -82,7 +82,3 @@ class AttemptOutcome(msgspec.Struct, frozen=True, gc=False):
 
 
 DomainEvent = StatusChange | LedgerPosting | AttemptOutcome | EmailNotification
-
-
-def no_listener(event: DomainEvent) -> None:
-    """Ignore the event."""

@@ -6,7 +6,6 @@ a report does not depend on the number of payments.
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from types import MappingProxyType
 from typing import NamedTuple
 
 import msgspec
@@ -76,16 +75,14 @@ class DomainOutcome(StrEnum):
 
 
 # The outcome of a settled payment, from all of its statuses.
-SETTLED_COURSES: Mapping[tuple[Status, ...], DomainOutcome] = MappingProxyType(
-    {
-        (Status.SUCCESSFUL,): DomainOutcome.SUCCESSFUL_AT_ONCE,
-        (Status.ACCEPTED, Status.PROCESSING, Status.SUCCESSFUL): DomainOutcome.SUCCESSFUL_AFTER_PROCESSING,
-        (Status.FAILED,): DomainOutcome.FAILED_AT_ONCE,
-        (Status.ACCEPTED, Status.FAILED): DomainOutcome.FAILED_AFTER_ACCEPTED,
-        (Status.PROCESSING, Status.FAILED): DomainOutcome.FAILED_AFTER_PROCESSING,
-        (Status.ACCEPTED, Status.PROCESSING, Status.FAILED): DomainOutcome.FAILED_AFTER_PROCESSING,
-    }
-)
+SETTLED_COURSES: Mapping[tuple[Status, ...], DomainOutcome] = {
+    (Status.SUCCESSFUL,): DomainOutcome.SUCCESSFUL_AT_ONCE,
+    (Status.ACCEPTED, Status.PROCESSING, Status.SUCCESSFUL): DomainOutcome.SUCCESSFUL_AFTER_PROCESSING,
+    (Status.FAILED,): DomainOutcome.FAILED_AT_ONCE,
+    (Status.ACCEPTED, Status.FAILED): DomainOutcome.FAILED_AFTER_ACCEPTED,
+    (Status.PROCESSING, Status.FAILED): DomainOutcome.FAILED_AFTER_PROCESSING,
+    (Status.ACCEPTED, Status.PROCESSING, Status.FAILED): DomainOutcome.FAILED_AFTER_PROCESSING,
+}
 
 
 class AnswerKind(NamedTuple):

@@ -113,7 +113,7 @@ class SecretLog:
 
     def __init__(self) -> None:
         self._holders: Counter[str] = Counter()  # users of each secret: keys, accounts, webhooks; 0 if replaced
-        self._former: deque[str] = deque()
+        self.former: deque[str] = deque()  # replaced secrets, latest first
         self.version = 0
         self.replacements = 0
 
@@ -123,18 +123,13 @@ class SecretLog:
     def __iter__(self) -> Iterator[str]:
         return iter(self._holders)
 
-    @property
-    def former(self) -> Iterator[str]:
-        """Yield the replaced secrets, latest first."""
-        return reversed(self._former)
-
     def kept(self) -> tuple[Mapping[str, int], Iterable[str]]:
         """Return the number of holders of each secret, and the replaced secrets, oldest first, for a snapshot."""
-        return self._holders, self._former
+        return self._holders, reversed(self.former)
 
     def restore(self, holders: Mapping[str, int], former: Iterable[str], version: int, replacements: int) -> None:
         """Replace the contents with a snapshot's."""
-        self._holders, self._former = Counter(holders), deque(former)
+        self._holders, self.former = Counter(holders), deque(reversed([*former]))
         self.version, self.replacements = version, replacements
 
     def add(self, secret: str, replaced: str = "") -> None:
@@ -146,9 +141,9 @@ class SecretLog:
             self._holders[secret] += 1
         if replaced in self._holders:
             self._holders[replaced] -= 1
-            self._former.append(replaced)
+            self.former.appendleft(replaced)
             self.replacements += 1
-        while len(self._former) > FORMER_MAX:
-            oldest = self._former.popleft()
+        while len(self.former) > FORMER_MAX:
+            oldest = self.former.pop()
             if self._holders[oldest] <= 0:
                 del self._holders[oldest]

@@ -106,8 +106,8 @@ class RuleBook(Generic[Then]):
         if magic is not None:
             rules = [*rules[:magic_at], magic, *rules[magic_at:]]
         for rule in rules:
-            if rule.id in matched_before or (chosen is not None and not rule.counts_matches):
-                continue  # a rule after the chosen one is only evaluated to be counted
+            if rule.id in matched_before or (chosen is not None and rule.nth is None and rule.every is None):
+                continue  # a rule after the chosen one is only evaluated where each match counts
             if before_body and rule.when_of_head is not None:
                 if chosen is None and rule.when_of_head(facts):
                     return Choice(rule=None, matched=tuple(matched), values=tuple(values), needs_body=True)
@@ -192,12 +192,10 @@ class RuleBook(Generic[Then]):
         self.counts[rule.id] = count or RuleCount()
         self._set_rules((rule, *self.rules))
 
-    def remove(self, rule_id: str) -> bool:
-        """Remove a rule; return False when the id is unknown."""
-        count = self.counts.pop(rule_id, None)
-        if count is not None:
-            self._set_rules(rule for rule in self.rules if rule.id != rule_id)
-        return count is not None
+    def remove(self, rule_id: str) -> None:
+        """Remove the rule with this id."""
+        del self.counts[rule_id]
+        self._set_rules(rule for rule in self.rules if rule.id != rule_id)
 
     def restore(self, rules: Iterable[tuple[Rule[Then], RuleCount]], magic_chosen: Mapping[str, int]) -> None:
         """Replace all rules and counts; `rules` are in evaluation order."""

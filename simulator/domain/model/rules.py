@@ -86,11 +86,6 @@ class Rule(Generic[Then]):
         object.__setattr__(self, "label", self.name or self.id)
 
     @property
-    def counts_matches(self) -> bool:
-        """Return whether every match counts, even when an earlier rule decides the request."""
-        return self.nth is not None or self.every is not None
-
-    @property
     def decides_all(self) -> bool:
         """Return whether the rule applies to every request, and to all requests alike."""
         counts = (self.times, self.nth, self.every, self.chance)
@@ -102,9 +97,7 @@ class Rule(Generic[Then]):
         return replace(self, id=rule_id, variants=variants)
 
     def drawn(self, fraction: float) -> "Rule[Then]":
-        """Return the variant at this fraction, in [0, 1), of the sum of all weights, or the rule itself."""
-        if not self.variants:
-            return self
+        """Return the variant at this fraction, in [0, 1), of the sum of all weights."""
         point = fraction * self.variants[-1][0]
         return next(variant for end, variant in self.variants if point < end)
 

@@ -156,8 +156,6 @@ class Compiler(Protocol):
     ) -> Rule[Any]:
         """Compile a rule of a section; `rule_id` is its id when the document has no id. The rule may name these
         products, resellers and timelines."""
-        ...
 
     def scenario(self, document: Mapping[str, Any], name: str) -> Scenario:
         """Compile a whole scenario; `name` is its title when the document has no title."""
-        ...

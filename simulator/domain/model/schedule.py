@@ -64,17 +64,9 @@ class Network:
         }
         self._timelines = timelines
 
-    def set(self, product: str, status: NetworkStatus) -> None:
-        """Set a product's status permanently, overriding its timeline."""
-        self.overrides[product] = status
-
     def status(self, product: str, now: datetime) -> NetworkStatus:
         """Return a product's status at `now`."""
         if product in self.overrides:
             return self.overrides[product]
-        current = NetworkStatus.HEALTHY
-        for at, status in self._timelines.get(product, ()):
-            if self._started + at > now:
-                break
-            current = status
-        return current
+        begun = [status for at, status in self._timelines.get(product, ()) if self._started + at <= now]
+        return begun[-1] if begun else NetworkStatus.HEALTHY

@@ -10,7 +10,6 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache
-from types import MappingProxyType
 
 import msgspec
 
@@ -63,25 +62,23 @@ TRANSITIONS: dict[Status | None, frozenset[Status]] = {
 }
 
 # The status code of each status and refusal (SPEC 7.3); a scenario may replace them.
-STATUS_CODES: Mapping[str, int] = MappingProxyType(
-    {
-        Status.ACCEPTED: 1,
-        Status.PROCESSING: 2,
-        Status.SUCCESSFUL: 20,
-        Status.FAILED: 48,
-        Status.REFUNDED: 53,
-        Reason.BALANCE: 40,
-        Reason.PRODUCT: 41,
-        Reason.ACCOUNT: 42,
-        Reason.EXTRAS: 43,
-        Reason.PLAN_REQUIRED: 44,
-        Reason.PLAN_UNKNOWN: 44,
-        Reason.PLAN_MISMATCH: 44,
-        Reason.REQUEST: 45,
-        Reason.REFID: 46,
-        Reason.DENOMINATION: 58,
-    }
-)
+STATUS_CODES: Mapping[str, int] = {
+    Status.ACCEPTED: 1,
+    Status.PROCESSING: 2,
+    Status.SUCCESSFUL: 20,
+    Status.FAILED: 48,
+    Status.REFUNDED: 53,
+    Reason.BALANCE: 40,
+    Reason.PRODUCT: 41,
+    Reason.ACCOUNT: 42,
+    Reason.EXTRAS: 43,
+    Reason.PLAN_REQUIRED: 44,
+    Reason.PLAN_UNKNOWN: 44,
+    Reason.PLAN_MISMATCH: 44,
+    Reason.REQUEST: 45,
+    Reason.REFID: 46,
+    Reason.DENOMINATION: 58,
+}
 
 # The terminal statuses for provider results.
 SETTLED = frozenset({Status.SUCCESSFUL, Status.FAILED, Status.REFUNDED})
@@ -282,11 +279,8 @@ class Transactions(dict[str, Transaction]):
         self[transaction.trxid] = transaction
 
 
-Spelling = Callable[[str], str]
-"""A function that maps equivalent refids to the same text."""
-
-SPELLINGS: Mapping[object, Spelling] = {"case_insensitive": str.casefold, "trimmed": str.strip}
-"""The spellings for each choice of `refid-comparison` other than exact comparison."""
+SPELLINGS: Mapping[object, Callable[[str], str]] = {"case_insensitive": str.casefold, "trimmed": str.strip}
+"""How equivalent refids become the same text, for each choice of `refid-comparison` other than exact comparison."""
 
 
 class PaymentAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
