@@ -152,7 +152,7 @@ def _facts(call: ApiCall) -> Fields:
 async def await_fault(call: ApiCall) -> Reply | None:
     """Wait for the delay of the call's fault, then in its hold, once; both end when the sandbox is deleted or reset."""
     fault = call.fault
-    if fault is None or fault.has_waited or not fault.rule.then.waits:
+    if fault is None or fault.has_waited or (fault.rule.then.delay is None and not fault.rule.then.hold):
         return None
     fault.has_waited = True
     then, reply, unanswered = fault.rule.then, None, call.sandbox.unanswered

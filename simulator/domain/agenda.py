@@ -120,7 +120,6 @@ class Agenda(Generic[Item]):
                     heapq.heappush(ahead, (heap[child], child))
 
     def restore(self, items: Mapping[int, Due[Item]], added: int) -> None:
-        """Replace all items."""
         self.items, self.added = dict(items), added
         self._heap = [(due.at, ticket) for ticket, due in items.items()]
         heapq.heapify(self._heap)

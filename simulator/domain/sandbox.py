@@ -117,5 +117,5 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     CountFault: _count_fault,
     commands.EndAttempt: due_items.end_attempt,
     PassTime: due_items.pass_time,
-    commands.RecordTime: lambda state, _, now: state.advance_to(now),
+    commands.RecordTime: lambda *_: None,  # `apply` has recorded it
 }

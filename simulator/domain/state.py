@@ -106,11 +106,6 @@ class State:
         for section, rules in self.scenario.rules.items():
             setattr(self, section, RuleBook(self.seed, rules, self.scenario.magic.of(section), self.spelling))
 
-    def advance_to(self, now: datetime) -> None:
-        """Advance `now`; an earlier time is ignored."""
-        if now > self.now:
-            self.now = now
-
     @property
     def books(self) -> dict[str, RuleBook[Any]]:
         """Return the rule books of all sections by name, in the order of a scenario."""

@@ -111,7 +111,6 @@ def _with_options(product: Product, wanted: Mapping[str, bool]) -> tuple[Product
 
 
 def _with_active(found: OptionList, wanted: Mapping[str, bool]) -> OptionList:
-    """Return the options with their new activity."""
     return OptionList(
         msgspec.structs.replace(option, is_active=wanted.get(option.code, option.is_active)) for option in found
     )

@@ -63,9 +63,9 @@ def pass_time(state: State, command: PassTime, now: datetime) -> list[AgendaResu
     for _ in count() if command.events_max is None else range(command.events_max):
         due = state.agenda.pop_due(now)
         if due is None:
-            state.advance_to(now)
+            state.now = max(state.now, now)
             break
-        state.advance_to(due.at)
+        state.now = max(state.now, due.at)
         if (result := _process(state, due.item, state.now)) is not None:
             fired.append(result)
     return fired

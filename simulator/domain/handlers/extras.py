@@ -208,13 +208,9 @@ def check_plan_needed(draft: Draft) -> Refusal | None:
 def _is_checked_anyway(draft: Draft) -> bool:
     """Return whether plan codes are checked although the product has no plans (knob `unsupported-extras`)."""
     field = draft.product.pricing
-    is_unsupported = PLAN_CODE not in draft.product.fulfillment.extras
-    return (
-        is_unsupported
-        and field is not None
-        and field.type == "select"
-        and draft.state.assumes("unsupported-extras", "check_plan_code")
-    )
+    if PLAN_CODE in draft.product.fulfillment.extras or field is None or field.type != "select":
+        return False
+    return draft.state.assumes("unsupported-extras", "check_plan_code")
 
 
 def plan_remarks(reason: Reason, extras: Mapping[str, object], amount: Decimal) -> str:

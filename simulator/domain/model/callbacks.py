@@ -13,8 +13,6 @@ from simulator.domain.model.transactions import PaymentResult, Transaction
 
 
 class CallbackState(StrEnum):
-    """The state of a callback."""
-
     PENDING = "pending"
     DELIVERED = "delivered"
     FAILED = "failed"

@@ -18,8 +18,6 @@ from simulator.domain.model.rules import Text
 
 
 class Category(msgspec.Struct, frozen=True):
-    """A category of products."""
-
     id: str
     name: str
     product_codes: tuple[str, ...]

@@ -11,8 +11,6 @@ from simulator.domain.model.wallet import Entry
 
 
 class NotificationKind(StrEnum):
-    """The cause of a notification."""
-
     LOW_BALANCE = "low_balance"
     DISPUTE = "dispute"
     VOID = "void"

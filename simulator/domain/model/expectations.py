@@ -107,7 +107,6 @@ def judge_count(expectation: Expectation, actual: int, note: str = "", where: st
 
 
 def judge_balance(expectation: Expectation, actual: Decimal) -> Verdict:
-    """Compare a wallet's balance with the expectation."""
     assert expectation.amount is not None, "a balance is expected with an amount"
     wanted = f"{expectation.amount:.2f}"
     return verdict(expectation, actual, wanted, f"{actual:.2f}", ok=actual == expectation.amount)
@@ -116,6 +115,5 @@ def judge_balance(expectation: Expectation, actual: Decimal) -> Verdict:
 def verdict(
     expectation: Expectation, actual: int | Decimal, wanted: str, got: str, note: str = "", *, ok: bool
 ) -> Verdict:
-    """Return a verdict with its sentence."""
     text = f"{expectation.name}: expected {wanted}, got {got}" + (f" ({note})" if note else "")
     return Verdict(expectation, actual, ok, text)

@@ -66,11 +66,6 @@ class FaultThen(msgspec.Struct, frozen=True):
     hold: str = ""
 
     @property
-    def waits(self) -> bool:
-        """Return whether the request has to wait."""
-        return self.delay is not None or bool(self.hold)
-
-    @property
     def prevents_execution(self) -> bool:
         """Return whether the request is not executed at all."""
         return not self.after_commit and any(

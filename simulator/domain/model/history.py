@@ -157,7 +157,6 @@ class History:
         return len(self.transactions)
 
     def add(self, transaction: Transaction) -> None:
-        """Add a new transaction."""
         status = transaction.results[-1].kind.status
         self.processing += status is PROCESSING
         kind = HISTORY_STATUSES[status]
@@ -193,7 +192,6 @@ class History:
 
 
 def figures_of(transactions: Iterable[Transaction]) -> Figures:
-    """Return the totals of these transactions."""
     totals = {status: Total() for status in HistoryStatus}
     for transaction in transactions:
         status = HISTORY_STATUSES[transaction.results[-1].kind.status]

@@ -46,7 +46,6 @@ class RequestRates:
         return windows, list(self._blocked.items())
 
     def restore(self, windows: Iterable[tuple[str, datetime, int]], blocked: Iterable[tuple[str, datetime]]) -> None:
-        """Restore the state of a snapshot."""
         self._windows = OrderedDict((address, _Window(ends, requests)) for address, ends, requests in windows)
         self._blocked = OrderedDict(blocked)
 

@@ -112,24 +112,20 @@ class SecretLog:
     `replacements` with each replaced secret."""
 
     def __init__(self) -> None:
-        self._holders: Counter[str] = Counter()  # users of each secret: keys, accounts, webhooks; 0 if replaced
+        self.holders: Counter[str] = Counter()  # users of each secret: keys, accounts, webhooks; 0 if replaced
         self.former: deque[str] = deque()  # replaced secrets, latest first
         self.version = 0
         self.replacements = 0
 
     def __len__(self) -> int:
-        return len(self._holders)
+        return len(self.holders)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._holders)
-
-    def kept(self) -> tuple[Mapping[str, int], Iterable[str]]:
-        """Return the number of holders of each secret, and the replaced secrets, oldest first, for a snapshot."""
-        return self._holders, reversed(self.former)
+        return iter(self.holders)
 
     def restore(self, holders: Mapping[str, int], former: Iterable[str], version: int, replacements: int) -> None:
-        """Replace the contents with a snapshot's."""
-        self._holders, self.former = Counter(holders), deque(reversed([*former]))
+        """Replace the contents with a snapshot's; `former` is oldest first."""
+        self.holders, self.former = Counter(holders), deque(reversed([*former]))
         self.version, self.replacements = version, replacements
 
     def add(self, secret: str, replaced: str = "") -> None:
@@ -137,13 +133,13 @@ class SecretLog:
         if replaced == secret:
             return
         if secret:
-            self.version += secret not in self._holders
-            self._holders[secret] += 1
-        if replaced in self._holders:
-            self._holders[replaced] -= 1
+            self.version += secret not in self.holders
+            self.holders[secret] += 1
+        if replaced in self.holders:
+            self.holders[replaced] -= 1
             self.former.appendleft(replaced)
             self.replacements += 1
         while len(self.former) > FORMER_MAX:
             oldest = self.former.pop()
-            if self._holders[oldest] <= 0:
-                del self._holders[oldest]
+            if self.holders[oldest] <= 0:
+                del self.holders[oldest]

@@ -193,7 +193,6 @@ class RuleBook(Generic[Then]):
         self._set_rules((rule, *self.rules))
 
     def remove(self, rule_id: str) -> None:
-        """Remove the rule with this id."""
         del self.counts[rule_id]
         self._set_rules(rule for rule in self.rules if rule.id != rule_id)
 

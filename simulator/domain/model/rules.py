@@ -121,10 +121,7 @@ class RuleCount(msgspec.Struct):
 
     def of(self, value: str) -> "RuleCount":
         """Return the count of a value, read-only; the total of the rule for the value ""."""
-        return self.by_value.get(value, _NO_COUNT) if value else self
-
-
-_NO_COUNT = RuleCount()
+        return (self.by_value.get(value) or RuleCount()) if value else self
 
 
 def counted_value(per: str, facts: Mapping[str, object], spelling: Callable[[str], str] | None = None) -> str:
@@ -150,7 +147,6 @@ class Magic(msgspec.Struct, frozen=True):
     sections: Mapping[str, Mapping[str, Rule[Any]]] = msgspec.field(default_factory=dict)
 
     def of(self, section: str) -> Mapping[str, Rule[Any]]:
-        """Return the rules of a section."""
         return self.sections.get(section, NO_RULES)
 
     def names(self) -> frozenset[str]:
@@ -159,8 +155,3 @@ class Magic(msgspec.Struct, frozen=True):
 
 
 NO_MAGIC = Magic()
-
-
-def magic_rule_name(digits: str) -> str:
-    """Return the rule name for the last three digits: `magic-01`, or `magic-301` when `D` is not 0."""
-    return f"magic-{digits[1:] if digits.startswith('0') else digits}"

@@ -233,7 +233,6 @@ class Transaction(msgspec.Struct, eq=False, gc=False):  # not part of any refere
 
     @property
     def product(self) -> str:
-        """Return the code of the product."""
         return self.kind.product
 
     @property
@@ -253,7 +252,6 @@ class Transaction(msgspec.Struct, eq=False, gc=False):  # not part of any refere
 
     @property
     def result(self) -> PaymentResult:
-        """Return the current result."""
         return self.results[-1]
 
     @property

@@ -12,8 +12,6 @@ from simulator.domain.model.outcomes import OUTCOMES, AnswerKind
 from simulator.domain.model.rules import RuleCount
 from simulator.domain.state import State
 
-PAYMENTS = "payments"
-
 
 class RuleKey(msgspec.Struct, frozen=True):
     """The key of a rule in a scenario; magic rules are counted separately."""
@@ -34,8 +32,8 @@ class MagicCoverage(msgspec.Struct):
     def met(self) -> int:
         """Return how often the outcome occurred. A magic account that affects other sections than payments counts there
         only: a payment to an account whose void is refused is not yet a refused void."""
-        own = [count for section, count in self.chosen.items() if section != PAYMENTS]
-        return max(own) if own else self.chosen[PAYMENTS]
+        own = [count for section, count in self.chosen.items() if section != "payments"]
+        return max(own, default=self.chosen["payments"])
 
 
 class Coverage(msgspec.Struct):
@@ -49,7 +47,6 @@ class Coverage(msgspec.Struct):
     outcomes: Counter[str] = msgspec.field(default_factory=Counter)
 
     def add(self, other: "Coverage") -> None:
-        """Add the coverage of other sandboxes."""
         self.sandboxes += other.sandboxes
         self.answers.update(other.answers)
         self.outcomes.update(other.outcomes)

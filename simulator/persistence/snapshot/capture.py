@@ -91,7 +91,7 @@ def _parts(live: LiveSandbox) -> Iterator[tuple[str, bytes]]:
 
 def _rest(live: LiveSandbox, payments: PaymentWriter, jobs: JobWriter) -> Rest:
     state, inboxes, counters = live.core.state, _inboxes(live), live.counters
-    holders, former = state.secrets.kept()
+    secrets = state.secrets
     first, latest = live.beginning.spec.scenario, live.spec.scenario
     is_first = latest is first or (latest.name == first.name and latest.document == first.document)
     places = {inbox: place for place, inbox in enumerate(inboxes)}
@@ -103,7 +103,7 @@ def _rest(live: LiveSandbox, payments: PaymentWriter, jobs: JobWriter) -> Rest:
         users=[(name, reseller.code, user) for name, (reseller, user) in state.users.items()],
         catalog_webhook=state.catalog_webhook,
         removed_webhooks=jobs.removed,
-        secrets=(dict(holders), list(former), state.secrets.version, state.secrets.replacements),
+        secrets=(dict(secrets.holders), list(reversed(secrets.former)), secrets.version, secrets.replacements),
         catalog=_catalog(state),
         books={section: _book(state, section, book) for section, book in state.books.items()},
         shared=payments.shared.values,

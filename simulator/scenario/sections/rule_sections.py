@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import structs
 
-from simulator.domain.model.rules import NO_MAGIC, Magic, Rule, magic_rule_name
+from simulator.domain.model.rules import NO_MAGIC, Magic, Rule
 from simulator.domain.model.transactions import SETTLED, PaymentThen, Step
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.value_reader import ValueReader
@@ -311,4 +311,5 @@ def _magic_payment_rules(
 
 
 def _magic_rule(digits: str, when: When, thens: list[tuple[int, Any]]) -> Rule[Any]:
-    return with_variants(Rule(magic_rule_name(digits), when, thens[0][1]), thens)
+    name = f"magic-{digits.removeprefix('0')}"  # without a `D` of 0
+    return with_variants(Rule(name, when, thens[0][1]), thens)

@@ -53,7 +53,7 @@ def test_a_restored_log_continues() -> None:
     log, other = SecretLog(), SecretLog()
     log.add("a")
     log.add("b", replaced="a")
-    other.restore(*log.kept(), log.version, log.replacements)
+    other.restore(log.holders, reversed(log.former), log.version, log.replacements)
     for each in (log, other):
         each.add("c", replaced="b")
     assert (list(other), list(other.former)) == (list(log), list(log.former)) == (["a", "b", "c"], ["b", "a"])

@@ -136,7 +136,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "Network": ("overrides", {"_timelines": SCENARIO, "_started": BEGINNING}),
     "NotificationLog": ("numbered", {}),
-    "SecretLog": ("_holders former version replacements", {}),
+    "SecretLog": ("holders former version replacements", {}),
     "RuleBook": (
         "magic_chosen rules counts",
         {
