@@ -217,7 +217,7 @@ async def _totals(sandboxes: Sandboxes) -> Counter[str]:
         totals.update(dict(zip(names, figures, strict=True)))
         totals["journal_evicted_total"] += journal.left_out - live.evicted_at_start
         for kind, counts in ((CALLBACK, state.callback_counts), (WEBHOOK, state.webhook_counts)):
-            totals[kind] += sum(count.begun - count.delivered - count.failed for count in counts.values())
+            totals[kind] += sum(count.pending for count in counts.values())
         await asyncio.sleep(0)
     return totals
 

@@ -278,7 +278,7 @@ class Invariants:
         if len(state.agenda):
             self._object(life, f"has {len(state.agenda)} items on its agenda, the first due {state.agenda.next_due}")
         counts = [*state.callback_counts.values(), *state.webhook_counts.values()]
-        if any(one.begun != one.delivered + one.failed for one in counts):
+        if any(one.pending for one in counts):
             self._object(life, f"counts jobs that have not ended: {counts}")
         for one in state.transactions.values():
             if not one.is_settled and any(step.after is not None and step.status in SETTLED for step in one.steps):

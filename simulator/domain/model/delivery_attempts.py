@@ -87,3 +87,8 @@ class JobCounts(msgspec.Struct):
     attempts: int = 0
     delivered: int = 0
     failed: int = 0
+
+    @property
+    def pending(self) -> int:
+        """Return the number of jobs that have not ended."""
+        return self.begun - self.delivered - self.failed
