@@ -14,7 +14,7 @@ RATIOS = {
     "balance": ("GET /v2/balance", 0.80),
     "network": ("GET /v2/networkstatus", 0.80),
     "catalog": ("GET /v2/catalog, 13 products", 0.70),
-    "callbacks": ("topup, running clock, callbacks to a fast receiver", 0.25),
+    "callbacks": ("topup, running clock, callbacks to a fast receiver", 0.125),
     "kept-process": ("--data-dir, --durability process, against memory", 0.70),
 }
 BARE_START_S = 0.15  # the start of the bare server on the machine that the target of ours is for
