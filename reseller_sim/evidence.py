@@ -1,7 +1,7 @@
 """What happened in a sandbox, as lines to read: the story of a payment, requests, callbacks, and all of it for the text
 of a failed expectation."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,12 +9,11 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from reseller_sim.control import REFUSED, NotRunning, SimulatorError, below
-from reseller_sim.formats import one_line, printable, shown_time
+from reseller_sim.formats import Row, one_line, outcome, printable, request_line, shown_time
 
 if TYPE_CHECKING:
     from reseller_sim.identity import Records
 
-Row = Mapping[str, Any]
 LINES_MAX = 12
 STORIES_MAX = 3
 STORY_LINES_MAX = (8, 22)  # from its beginning, and up to its end
@@ -55,24 +54,10 @@ class Story:
         return printable("\n".join(self.lines))
 
 
-def request_line(row: Row) -> str:
-    """Return a line about a row of the journal: number, request, status and explanation."""
-    query = f"?{row['query']}" if row.get("query") else ""
-    parts = [f"#{row['n']} {row['method']} {row['path']}{query} → {row['status'] or 'no answer'}"]
-    parts += [f"{name} {row[name]}" for name in ("error", "rule", "fault") if row.get(name)]
-    return ", ".join(parts) + (f": {row['diagnosis']}" if row.get("diagnosis") else "")
-
-
 def callback_line(row: Row) -> str:
     """Return a line about an attempt of a callback: payment, status, receiver and outcome."""
     sent = f"callback {row['payment_status']} to {row['url']}"
     return f"{row['refid']}: {sent}, attempt {row['attempt']}: {outcome(row)}"
-
-
-def outcome(attempt: Row) -> str:
-    """Return the outcome of an attempt of a callback or a webhook."""
-    answered = f"answered {attempt['status']}" if attempt.get("status") else ""
-    return str(attempt.get("error") or answered or attempt.get("ending") or "under way")
 
 
 def sections(sandbox: "Records") -> Iterator[tuple[str, list[str]]]:

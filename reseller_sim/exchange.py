@@ -187,7 +187,6 @@ def exchange(
         connection.close()
 
 
-_NUMBER = "\0decimal "
 _PLACE = re.compile(r'"\\u0000decimal (\d+)"')  # of a `Decimal` in JSON, whose digits a float would not keep
 
 
@@ -204,7 +203,7 @@ def encoded(value: Any) -> bytes:
         if not value.is_finite():
             raise ValueError(f"JSON has no number {value}")
         numbers.append(f"{value:f}")
-        return f"{_NUMBER}{len(numbers) - 1}"
+        return f"\0decimal {len(numbers) - 1}"
 
     text = json.dumps(value, separators=(",", ":"), allow_nan=False, default=plain)
     return _PLACE.sub(lambda place: numbers[int(place[1])], text).encode()

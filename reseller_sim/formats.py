@@ -1,5 +1,5 @@
-"""Text, times, durations, statuses and addresses as people read and write them: the same for the client, the command
-and scenario files.
+"""Text, times, durations, statuses, addresses, requests and attempts as people read and write them: the same for the
+client, the command, the control API and scenario files.
 
 It imports the standard library alone, so every part of the simulator may use it.
 """
@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 Duration = str | float | timedelta
 Moment = str | datetime
 Money = str | float | Decimal
+Row = Mapping[str, Any]
 Scenario = str | Path | Mapping[str, Any]
 
 LINE_CHARS_MAX = 300
@@ -120,3 +121,17 @@ def check_status(status: str | None) -> None:
     if status is not None and status not in STATUSES:
         spelling = "the service writes 'Succesful', with one s"
         raise ValueError(f"status must be one of {', '.join(STATUSES)} ({spelling}), not {status!r}")
+
+
+def request_line(row: Row) -> str:
+    """Return a line about a row of the journal: number, request, status and explanation."""
+    query = f"?{row['query']}" if row.get("query") else ""
+    parts = [f"#{row['n']} {row['method']} {row['path']}{query} → {row['status'] or 'no answer'}"]
+    parts += [f"{name} {row[name]}" for name in ("error", "rule", "fault") if row.get(name)]
+    return ", ".join(parts) + (f": {row['diagnosis']}" if row.get("diagnosis") else "")
+
+
+def outcome(attempt: Row) -> str:
+    """Return the outcome of an attempt of a callback or a webhook."""
+    answered = f"answered {attempt['status']}" if attempt.get("status") else ""
+    return str(attempt.get("error") or answered or attempt.get("ending") or "under way")

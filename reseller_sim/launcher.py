@@ -28,8 +28,7 @@ def main() -> NoReturn:
 def load() -> None:
     """Import our package as `simulator`, unless it is imported already."""
     folder = Path(__file__).absolute().parent.parent / PACKAGE
-    loaded = sys.modules.get(PACKAGE)
-    if loaded is not None and getattr(loaded, "__file__", None) == str(folder / "__init__.py"):
+    if getattr(sys.modules.get(PACKAGE), "__file__", None) == str(folder / "__init__.py"):
         return
     spec = spec_from_file_location(PACKAGE, folder / "__init__.py", submodule_search_locations=[str(folder)])
     if spec is None or spec.loader is None:

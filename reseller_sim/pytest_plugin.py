@@ -29,7 +29,6 @@ MARKS = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options and the settings of the ini file."""
     group = parser.getgroup("reseller-sim")
     group.addoption(
         "--reseller-sim-audit",

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from reseller_sim.evidence import inbox_hint, outcome
+from reseller_sim.evidence import inbox_hint
+from reseller_sim.formats import outcome
 from simulator.cli import completion, values
 from simulator.cli.control import TIMEOUT_S, Control, path_part
 from simulator.cli.flags import control_flags, json_flag, own_option

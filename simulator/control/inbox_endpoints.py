@@ -43,7 +43,7 @@ def _name_of(request: Request) -> str:
     try:
         parse_target(INBOX_SCHEME + name)
     except BadTarget as bad:
-        raise Unacceptable("bad_inbox_name", bad.reason, "name") from None
+        raise Unacceptable("bad_inbox_name", str(bad), "name") from None
     return name
 
 

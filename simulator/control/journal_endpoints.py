@@ -30,7 +30,7 @@ from simulator.control.filters import (
     waited,
 )
 from simulator.control.http import base_url, cursor_of, page, refuse_lost_sandbox, reply, sandboxes_of
-from simulator.control.render import moment
+from simulator.control.render import members
 from simulator.domain.errors import Conflict
 from simulator.redaction import MASKED, Mask
 from simulator.runtime.background import in_background, place
@@ -50,21 +50,12 @@ _FILTERS: Mapping[str, Callable[[Exchange], Any]] = {
 def request_row(exchange: Exchange, mask: Mask) -> dict[str, Any]:
     """Return a row of the journal, without secrets."""
     row: dict[str, Any] = {
-        "n": exchange.n,
-        "at": moment(exchange.at),
-        "method": exchange.method,
+        **members(exchange, "n", "at", "method"),
         "path": mask.path(exchange.path),
         "query": mask.query(exchange.path, exchange.query),
-        "status": exchange.status,
-        "reseller": exchange.reseller,
-        "client": exchange.client,
-        "rule": exchange.rule,
-        "fault": exchange.fault,
-        "error": exchange.error,
+        **members(exchange, "status", "reseller", "client", "rule", "fault", "error"),
         "diagnosis": mask.text(exchange.diagnosis),
-        "trxid": exchange.trxid,
-        "refid": exchange.refid,
-        "duration_us": exchange.duration_us,
+        **members(exchange, "trxid", "refid", "duration_us"),
     }
     if exchange.replay_of:
         row["replay_of"] = exchange.replay_of

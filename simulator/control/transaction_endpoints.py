@@ -10,6 +10,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from reseller_sim.formats import outcome, request_line
 from simulator.control import render
 from simulator.control.filters import list_query
 from simulator.control.http import cursor_of, lines, page, reply, sandboxes_of
@@ -51,7 +52,7 @@ def _events(story: Row, held: Sequence[Row]) -> Iterator[Event]:
     }
     for n, row in enumerate(sorted(story["requests"], key=lambda row: int(row["n"]))):
         is_first = n == 0 and not story["requests_left_out"]
-        yield row["at"], FIRST_REQUEST if is_first else REQUEST, n, _request(row)
+        yield row["at"], FIRST_REQUEST if is_first else REQUEST, n, request_line(row)
     for n, row in enumerate(statuses):
         rank = CAUSED if row["cause"] in BY_REQUEST else CREATION if row["cause"] == "creation" else DUE
         given = [f"{name} {row[name]}" for name in ("sn", "pin", "voucherlink", "remarks") if row[name]]
@@ -66,22 +67,13 @@ def _events(story: Row, held: Sequence[Row]) -> Iterator[Event]:
         said = f"callback {sent['payment_status']}{' again' if sent['copy'] else ''} to {sent['url']}"
         for row in sent["attempts"]:
             rank = CAUSED_CALLBACK if (row["at"], sent["payment_status"]) in by_request else DUE_CALLBACK
-            answered = f"answered {row['status']}" if row["status"] else row["ending"] or "under way"
-            yield row["at"], rank, n, f"{said}, attempt {row['number']}: {row['error'] or answered}"
+            yield row["at"], rank, n, f"{said}, attempt {row['number']}: {outcome(row)}"
         if not sent["attempts"]:
             yield LATER, DUE_CALLBACK, n, f"{said}: {jobs.get(sent['id'], sent['state'])}"
     for n, case in enumerate(story["cases"]):
         yield case["at"], CASE, n, f"{case['kind']} {case['status']}: {case['message']}"
         if case["ended"]:
             yield case["ended"], CAUSED_CALLBACK, n, f"{case['kind']} {case['state']}"
-
-
-def _request(row: Row) -> str:
-    query = f"?{row['query']}" if row["query"] else ""
-    said = [f"#{row['n']} {row['method']} {row['path']}{query} → {row['status'] or 'no answer'}"]
-    said += [f"{name} {row[name]}" for name in ("error", "rule", "fault") if row[name]]
-    line = ", ".join(said)
-    return f"{line}: {row['diagnosis']}" if row["diagnosis"] else line
 
 
 SHOWN_MAX = 100

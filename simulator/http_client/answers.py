@@ -157,15 +157,10 @@ class AnswerReader:
 
     def _has_length(self) -> bool:
         """Return whether the head defines where the body ends, by the parser's rules."""
-        codings, has_length = None, False
-        for name, value in self.head.fields if self.head else ():
-            match name.rstrip(b" \t").lower():
-                case b"transfer-encoding":
-                    codings = value
-                case b"content-length":
-                    has_length = True
+        fields = {name.rstrip(b" \t").lower(): value for name, value in (self.head.fields if self.head else ())}
+        codings = fields.get(b"transfer-encoding")
         if codings is None:
-            return has_length
+            return b"content-length" in fields
         return codings.rpartition(b",")[2].lstrip(b" \t").rstrip(b" ").lower() == b"chunked"
 
     # The callbacks of httptools

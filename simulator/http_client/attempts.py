@@ -127,7 +127,7 @@ async def attempt(client: Client, outgoing: OutgoingRequest, timeout_s: float, o
     except (BadTarget, NotAllowedError) as error:
         return AttemptResult(AttemptEnd.BLOCKED, error=str(error))
     except NotConnectedError as error:
-        return AttemptResult(error.end, error=error.reason + _TRUST * error.is_untrusted)
+        return AttemptResult(error.end, error=str(error) + _TRUST * error.is_untrusted)
     if is_over:
         is_good = not (reader.problem or reader.broke_off or reader.has_extra)
         why = "" if is_good else _complaint(reader, is_tls=origin.is_tls)

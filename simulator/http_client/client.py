@@ -132,10 +132,8 @@ class Client:
     def take(self, origin: Origin) -> Connection | None:
         """Return the most recently used idle connection to `origin` that is still usable, or None."""
         while idle := self._idle.get(origin):
-            connection, _ = idle.popitem()
-            del self._unused[connection]
-            if not idle:
-                del self._idle[origin]
+            connection = next(reversed(idle))
+            self._forget(connection)
             if self._loop.time() - connection.idle_since <= KEEP_ALIVE_S and connection.is_quiet:
                 return connection
             connection.abort()
@@ -157,7 +155,7 @@ class Client:
             self._sweeping = self._loop.call_later(KEEP_ALIVE_S, self._sweep)
 
     def _forget(self, connection: Connection) -> None:
-        """Remove a connection that is closed, or about to be."""
+        """Remove a connection that is about to be used or closed, or is closed."""
         origin = self._unused.pop(connection, None)
         if origin is not None and (idle := self._idle.get(origin)) is not None:
             idle.pop(connection, None)

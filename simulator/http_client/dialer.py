@@ -47,7 +47,6 @@ class NotConnectedError(Exception):
     def __init__(self, end: AttemptEnd, reason: str, short: str = "", is_untrusted: bool = False) -> None:
         super().__init__(reason)
         self.end = end
-        self.reason = reason
         self.short = short or reason
         self.is_untrusted = is_untrusted
 

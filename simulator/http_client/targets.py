@@ -31,11 +31,7 @@ _RECEIVER = re.compile(r"(?:/[^/%]+)*/_sim/(?:inbox/[^/]+/[^/]+|callbacks(?:/[^/
 
 
 class BadTarget(ValueError):
-    """The text is not a valid target; `reason` says why, without repeating the text."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """The text is not a valid target; the message says why, without repeating the text."""
 
 
 class InboxTarget(msgspec.Struct, frozen=True):
@@ -133,7 +129,7 @@ def reason_to_refuse(url: str) -> str | None:
         target = parse_target(url)
         return AddressPolicy().refuse(ip_address(target.host)) if isinstance(target, HttpTarget) else None
     except BadTarget as bad:
-        return bad.reason
+        return str(bad)
     except ValueError:
         return None
 

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from reseller_sim import Sandbox, Simulator
 from reseller_sim.control import below
-from reseller_sim.evidence import callback_line, explained, outcome, request_line, violations
-from reseller_sim.formats import shown_time
+from reseller_sim.evidence import callback_line, explained, violations
+from reseller_sim.formats import outcome, request_line, shown_time
 from simulator.mcp.tools import LIMIT, N, ToolAnswer, members, text_schema, tool
 from simulator.short_text import json_size
 

@@ -170,7 +170,6 @@ class StoreRecorder:
             self._waiting[id(entry.exchange)] = entry.exchange
 
     def add_all(self, entries: Iterable[Entry]) -> None:
-        """Write entries."""
         for entry in entries:
             self.add(entry)
 

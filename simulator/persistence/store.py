@@ -15,13 +15,13 @@ import sqlite3
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from threading import Lock
-from typing import Final, Literal, Self
+from typing import Final, Literal
 
 from simulator.persistence.database import Ownership, convert_format_1, create, format_of, make_folder
 from simulator.persistence.errors import RESTORE, DamagedStore, StoreError, WriteFailed
@@ -37,7 +37,7 @@ _SWEPT_ROWS: Final = {"entries": 256, "parts": 16}
 """The number of garbage rows that a commit removes."""
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """An open folder, until `close` or the end of the process."""
 
     def __init__(
@@ -212,9 +212,6 @@ class Store:
             db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             with self._lock:
                 db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -106,12 +106,10 @@ class Keys:
         self.last_life, self.last_snapshot = last_life, last_snapshot
 
     def next_life(self) -> int:
-        """Return the key of a new life."""
         self.last_life += 1
         return self.last_life
 
     def next_snapshot(self) -> int:
-        """Return the key of a new snapshot."""
         self.last_snapshot += 1
         return self.last_snapshot
 
@@ -273,7 +271,6 @@ class SnapshotWriter:
         self._count = self._size = 0
 
     def put(self, name: str, data: bytes) -> None:
-        """Add a part."""
         if self._is_open():
             self._count += 1
             self._size += len(data)

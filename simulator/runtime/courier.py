@@ -197,7 +197,7 @@ class Courier:
             target = parse_target(url)
             assert isinstance(target, InboxTarget)
         except BadTarget as bad:
-            return AttemptResult(AttemptEnd.BLOCKED, error=bad.reason)
+            return AttemptResult(AttemptEnd.BLOCKED, error=str(bad))
         query = request.url.partition("?")[2].encode()
         headers = tuple((name.lower().encode(), value.encode()) for name, value in request.headers)
         message = InboxReceived(now, wall, target.name, request.method, query, headers, request.body or b"")

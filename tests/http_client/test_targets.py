@@ -171,14 +171,14 @@ def test_a_numeric_host_becomes_the_address_that_it_stands_for(host: str, addres
 def test_an_invalid_address_is_refused_with_a_reason(text: str) -> None:
     with pytest.raises(BadTarget) as caught:
         parse_target(text)
-    assert caught.value.reason
-    assert caught.value.reason.isascii()
+    assert str(caught.value)
+    assert str(caught.value).isascii()
 
 
 def test_a_reason_does_not_repeat_the_password() -> None:
     with pytest.raises(BadTarget) as caught:
         parse_target("http://user:hunter2@example.com/")
-    assert "hunter2" not in caught.value.reason
+    assert "hunter2" not in str(caught.value)
 
 
 def private_networks() -> Iterator[str]:

@@ -13,12 +13,13 @@ from simulator.persistence.tape.entries import Entry
 from simulator.runtime import driver
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.scenario.build import ScenarioCompiler
 from tests.support.snapshots import assert_goes_on
 
 
 def replayed(app: App, live: LiveSandbox, entries: Iterable[Entry] | None = None) -> tuple[Player, Difference | None]:
     """A player that has played the tape of a sandbox, up to its end or to the first difference."""
-    player = player_of(live.id, live.beginning, app.replayer, nowhere())
+    player = player_of(live.id, live.beginning, app.replayer, nowhere(), ScenarioCompiler())
     return player, play(player, live.tape if entries is None else entries)
 
 

@@ -62,19 +62,18 @@ def player_of(
     beginning: Beginning,
     replayer: RequestReplay,
     surroundings: Surroundings,
-    compiler: ScenarioCompiler | None = None,
+    compiler: ScenarioCompiler,
     make: Callable[..., Sandbox] = Sandbox,
 ) -> Player:
     """Return a player for the tape of a life with this beginning; `make` creates the state machine. It can run in a
-    thread if it alone uses `compiler`; by default it has its own."""
-    own = compiler or ScenarioCompiler()
+    thread if it alone uses `compiler`."""
 
     def begin(make: Callable[..., Sandbox]) -> tuple[LiveSandbox, TapeClock]:
         spec, clock = beginning.spec, TapeClock(beginning.mode, beginning.rate, beginning.started)
-        first = clock, core_of(id_, spec, beginning.started, own, make)
+        first = clock, core_of(id_, spec, beginning.started, compiler, make)
         return LiveSandbox(id_, spec, first, surroundings.wall, surroundings.sender, surroundings.budgets), clock
 
-    return Player(*begin(make), replayer, lambda: begin(Sandbox)[0], own)
+    return Player(*begin(make), replayer, lambda: begin(Sandbox)[0], compiler)
 
 
 ENDED: Final = "the simulator ended during this attempt"

@@ -47,7 +47,6 @@ class SnapshotCache:
             del largest[gaps.index(min(gaps)) if gaps else 0]  # the latest snapshot goes last
 
     def drop(self, live: LiveSandbox, snapshot: Snapshot) -> None:
-        """Remove a snapshot."""
         found = self.of(live)
         found[:] = [one for one in found if one is not snapshot]
 

@@ -59,7 +59,7 @@ def restored(
     beginning: Beginning,
     replayer: RequestReplay,
     surroundings: Surroundings,
-    compiler: ScenarioCompiler | None = None,
+    compiler: ScenarioCompiler,
     *,
     entries: Iterable[TapeEntry] = (),
 ) -> Player:
@@ -91,7 +91,6 @@ class _Restore:
         self._live, self._state, self._parts, self._rest = live, live.core.state, parts, rest
 
     def all(self) -> None:
-        """Restore everything."""
         self._resellers()
         self._catalog()
         self._rules()

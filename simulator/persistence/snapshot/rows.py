@@ -61,7 +61,6 @@ class _Table:
         self._places: dict[int, int] = {}
 
     def place(self, value: Any) -> int:
-        """Return the place of a value."""
         found = self._places.get(id(value))
         if found is None:
             if value not in self.values:
@@ -77,7 +76,6 @@ class PaymentWriter:
         self.shared, self.timelines = _Table(), _Table()
 
     def row(self, one: Transaction) -> Any:
-        """Return the row of a payment."""
         shared = self.shared.place(one.kind)
         steps = self.timelines.place(one.steps) if one.steps else None
         row = PAYMENTS.row(one, shared, steps, JSON_ENCODER.encode(one.extras) if one.extras else b"")
@@ -176,7 +174,6 @@ class JobWriter:
                 self.removed[key] = delivery.webhook
 
     def delivery(self, delivery: Delivery) -> Any:
-        """Return the row of a delivery."""
         event = delivery.event
         data = event.data
         row = data if isinstance(data, BalanceAdded) else CHANGES.row(data, typed(data.resource))
@@ -199,7 +196,6 @@ def _jobs_without_log(live: LiveSandbox) -> list[Any]:
 
 
 def callback_row(callback: Callback) -> Any:
-    """Return the row of a callback."""
     payment, result = callback.transaction, callback.result
     place = [each.status for each in payment.results].index(result.status)  # a payment has a status once
     is_same = payment.results[place].balance == result.balance
@@ -229,7 +225,6 @@ class JobReader(dict[str, Any]):
         self._events: dict[str, Event] = {}  # deliveries may share one
 
     def callback(self, row: Any) -> Callback:
-        """Return the callback of a row."""
         payment = self._state.transactions.by_number[row.transaction]
         place, *balances = row.result if isinstance(row.result, tuple) else (row.result,)
         result = payment.results[place]
@@ -241,7 +236,6 @@ class JobReader(dict[str, Any]):
         return found
 
     def delivery(self, row: Any) -> Delivery:
-        """Return the delivery of a row."""
         id_, type_, created, data, replays = row.event
         if id_ not in self._events:
             found_data = untyped(data, _DATA)
