@@ -1,8 +1,7 @@
 """A sandbox: an isolated copy of the service. All changes of the domain pass through it.
 
 Every change is a command, including counted requests, the passing of time and the results of network work. Each command
-carries a time, which never decreases. Calls never await, so each is atomic; a sandbox's state depends only on
-its start and the sequence of commands.
+carries a time that never decreases. Calls never await, so each is atomic. Start and commands alone determine the state.
 """
 
 from collections.abc import Callable
@@ -58,8 +57,7 @@ class Sandbox:
     def apply(self, command: Command, now: datetime) -> Any:
         """Execute a command with its function in `_HANDLERS`. The command's type determines the answer's type.
 
-        Raise `DomainError`, or the compiler's error for a command with a document. The sandbox is then unchanged, but
-        for its time.
+        Raise `DomainError`, or the compiler's error for a document. The sandbox is then unchanged, but for its time.
         """
         kind, state = type(command), self.state
         if kind is not PassTime:  # its handler advances the time itself, from item to item

@@ -87,10 +87,9 @@ class RuleBook(Generic[Then]):
     ) -> Choice[Then]:
         """Find the rule like `choose`, without counting.
 
-        With `before_body`, only the facts of the head are known, and the book must have no fallbacks: they come after
-        the magic rules, which need the body. The second search, with the body, skips the rules that matched in the
-        first: `matched_before` has their ids. When the first finds a rule, there is no second, and rules that need the
-        body do not count the request.
+        With `before_body`, only the facts of the head are known; the book must have no fallbacks, which come after
+        magic rules. The second search, with the body, skips the rules that matched in the first: `matched_before` has
+        their ids. When the first finds a rule, there is no second: rules that need the body do not count the request.
         """
         if selected and (named := self.by_name(selected)):
             return Choice(rule=self._next_variant(named, is_selected=True), is_selected=True)
