@@ -80,8 +80,7 @@ class Pipeline:
         exchange.duration_us = int((perf_counter() - began) * 1e6)
         if not recorder.is_deleted:
             record(call, recorder)
-            # A request from before a reset is not counted after it.
-            if counters is sandbox.counters or recorder is not sandbox:
+            if counters is sandbox.counters or recorder is not sandbox:  # else it came before a reset
                 ending = "" if reply.ending is None else reply.ending.name
                 recorder.counters.count(exchange, ending, self._paths.documented)
         return reply.status, reply_headers(recorder.id, exchange, diagnosis), content, reply.ending
@@ -260,8 +259,7 @@ def execute(call: ApiCall) -> Reply:
 
 
 async def execute_with_fault(call: ApiCall) -> Reply:
-    """Execute a call that met a fault, after the fault's hold. Its events are published now, since its reply may still
-    wait."""
+    """Execute a call after its fault's hold. Publish its events now, since its reply may still wait."""
     assert call.fault is not None, "without a fault the call is executed at once"
     if not call.fault.rule.then.after_commit and (refusal := await await_fault(call)):
         return refusal
@@ -318,9 +316,8 @@ def _complete(call: ApiCall, reply: Reply, content: bytes, url_sandbox: LiveSand
 def record(call: ApiCall, recorder: LiveSandbox) -> None:
     """Add a call to the journal of `recorder` and to the tape of the call's sandbox, and publish it with its events.
 
-    The tape of the call's sandbox gets the call, or only its answer when a suspension has put the call there. A tape
-    that cannot replay the call gets a `RequestShown`: the recorder's when it is another sandbox, and the own one when
-    the call is from before a reset.
+    The tape of the call's sandbox gets the call, or its answer alone if a suspension has put it there. A tape that
+    cannot replay the call gets a `RequestShown`: that of another recorder, or the own one after a reset.
     """
     exchange, own = call.exchange, call.sandbox
     if recorder is not own:
