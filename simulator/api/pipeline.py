@@ -5,9 +5,8 @@ in `_run_steps`, and each may refuse the request:
 
 admit -> find the endpoint -> check the head -> await the body -> check the input -> execute
 
-A scenario's fault is chosen in `check_head`, or in `check_input` if it depends on the body or the account
-(`api/fault_effects`). Its delay passes in `await_body`, its hold in `execute_with_fault`. `api/request_replayer` runs
-the same steps: another order changes replays.
+A scenario's fault is chosen in `check_head`, or in `check_input` if it depends on the body. Its delay passes in
+`await_body`, its hold in `execute_with_fault`. `api/request_replayer` runs the same steps.
 
 The pipeline awaits only the rest of a body, a fault's delay, and overdue work that exceeds one turn's share. All other
 requests are answered without suspending, so the server can answer them at once.
@@ -323,12 +322,13 @@ def record(call: ApiCall, recorder: LiveSandbox) -> None:
     if recorder is not own:
         exchange.owner = own.id
     size = recorder.journal.add(exchange)
-    if call.tape is None and not call.is_lost:
+    is_lost = own.is_closed or own.core is not call.core  # `call.is_lost` without a call
+    if call.tape is None and not is_lost:
         own.tape.add(exchange, size)
     elif call.tape is own.tape:
         own.tape.answer(exchange, size)
     if recorder is own:
-        if call.is_lost and call.tape is not own.tape:
+        if is_lost and call.tape is not own.tape:
             own.tape.add(RequestShown(exchange), size)
         own.publish(exchange.n)
     else:
