@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from reseller_sim import evidence
-from reseller_sim.control import REFUSED, TIMEOUT_S, Control, Query, below, pages
+from reseller_sim.control import PAGE, REFUSED, TIMEOUT_S, Control, Query, below, pages
 from reseller_sim.evidence import Story
 from reseller_sim.exchange import bypass, real_monotonic
 from reseller_sim.formats import check_path
@@ -134,7 +134,7 @@ class Records(Identity):
     def _listed(self, member: str, filters: Mapping[str, Any]) -> list[dict[str, Any]]:
         if None in filters.values():
             raise ValueError(f"a filter must have a value, or it would be no filter: {dict(filters)}")
-        return list(pages(self._control.ask, f"{self._path}/{member}", member, filters))
+        return list(pages(self._control.ask, f"{self._path}/{member}", member, {**filters, "limit": PAGE}))
 
     def audit(self) -> dict[str, Any]:
         """Return the obligations of a client, each with a verdict on this sandbox's client."""

@@ -125,6 +125,22 @@ def test_pages_are_read_to_the_last(client: Any) -> None:
         assert [one["n"] for one in sandbox.requests(path="/v2/balance")] == list(range(30, 0, -1))
 
 
+def test_a_limit_among_the_filters_does_not_shorten_the_pages(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with client.sandbox() as sandbox:
+        for _ in range(3):
+            sandbox.call("GET", "/v2/balance")
+        limits, ask = [], sandbox._control.ask
+
+        def counted(*arguments: Any, **named: Any) -> Any:
+            if arguments[1].endswith("/requests"):
+                limits.append(named["query"]["limit"])
+            return ask(*arguments, **named)
+
+        monkeypatch.setattr(sandbox._control, "ask", counted)
+        assert [row["n"] for row in sandbox.requests(limit=1)] == [3, 2, 1]
+        assert limits == [1000]
+
+
 def test_met_expectations_print_nothing(client: Any) -> None:
     with client.sandbox() as sandbox:
         sandbox.call("POST", "/v2/topup", PAYMENT)
