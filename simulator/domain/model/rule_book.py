@@ -1,11 +1,20 @@
-"""The rule book of a scenario's section in a sandbox: finds the rule for a request, and counts matches.
+"""The rules of one section of a scenario (payments, voids, disputes, bills or faults): which of them a request gets.
 
-A request gets the first rule whose `when` matches and whose `nth`, `every`, `times` and `chance` admit this match. The
-section's own rules are tried first, then the rule of a magic account, then fallbacks. A request may also select a rule
-by name.
+A rule *matches* a request when its `when` is true of the request's facts. A matching rule *applies* when its `nth`,
+`every`, `times` and `chance` admit this match. The first rule that applies is *chosen*: the section's own rules come
+first, then the rule of a magic account (whose last digits name an outcome), then the fallbacks. A request may *select*
+a rule by name (`X-Sim-Rule`); then that rule is chosen. An example:
 
-`choose` finds the rule and counts it. Faults use `find` and `count` instead: they are searched before the body is
-known, and again with the body.
+    payments:
+      - { name: second fails, when: { product: RELOAD }, nth: 2, then: [{ status: Failed }] }
+      - { name: success, when: {}, then: [{ status: Succesful }] }
+
+The first payment of RELOAD matches both rules, and `second fails` does not apply yet. So `find` returns
+`Choice(rule=<success>, matched=("payments-1", "payments-2"))`, and `count` counts two matches and one choice. The
+second payment gets `Choice(rule=<second fails>, matched=("payments-1",))`: `success` is not evaluated any more.
+
+Each section of a sandbox's `State` has a book. Payments, cases and bills call `choose`, which is `find` and `count`.
+Faults call `find` before the body of a request is known, and again with it; `CountFault` then calls `count`.
 """
 
 from collections import Counter
@@ -15,32 +24,22 @@ from typing import Generic
 import msgspec
 
 from simulator.domain.model import draw
-from simulator.domain.model.rules import (
-    NO_RULES,
-    VALUES_MAX,
-    Fields,
-    Rule,
-    RuleCount,
-    Then,
-    counted_value,
-)
+from simulator.domain.model.rules import NO_RULES, VALUES_MAX, Fields, Rule, RuleCount, Then, counted_value
 
 
 class Choice(msgspec.Struct, Generic[Then], frozen=True, gc=False):
-    """The result of a search in a book. `matched` has the ids of the rules whose `when` matched; `values` has the id
-    and the request's value for each of them that counts per value. With `needs_body`, the search must be repeated with
-    the body. `is_selected` means that the request named the rule, so that no `when` was evaluated."""
+    """The result of a search, which counts nothing: the rule that the request gets, and what `count` counts for it."""
 
-    rule: Rule[Then] | None
-    matched: tuple[str, ...] = ()
-    values: tuple[tuple[str, str], ...] = ()
-    needs_body: bool = False
-    is_selected: bool = False
+    rule: Rule[Then] | None  # None: no rule applies, or the search must be repeated
+    matched: tuple[str, ...] = ()  # the ids of the rules that match, chosen or not
+    values: tuple[tuple[str, str], ...] = ()  # id and the request's value, for each of these that counts per value
+    needs_body: bool = False  # repeat the search with the body
+    is_selected: bool = False  # the request selected the rule by name; no `when` was evaluated
 
 
 class RuleBook(Generic[Then]):
-    """The rules of a section in a sandbox, in evaluation order, fallbacks last, with their counts. `magic` has the
-    rules of magic accounts, by their last three digits. Refids are counted in their normalized `spelling`."""
+    """The rules of a section, in evaluation order, and their counts. `magic` has the rules of magic accounts by the
+    accounts' last three digits. `spelling` normalizes the refids that a rule with `per: refid` counts."""
 
     def __init__(
         self,
@@ -57,64 +56,63 @@ class RuleBook(Generic[Then]):
         self.counts = {rule.id: RuleCount() for rule in rules}
         self._set_rules(rules)
 
-    def choose(self, gather: Callable[[], Fields], selected: str = "", account: object = None) -> Rule[Then] | None:
-        """Return the rule named `selected`, else the first rule that admits the request, and count it. A selected rule
-        applies regardless of its counts, and `nth`, `every`, `times` and `chance` do not count the request.
+    def choose(self, get_facts: Callable[[], Fields], selected: str = "", account: object = None) -> Rule[Then] | None:
+        """Return the rule that a request gets, and count it. `get_facts` is called only when a rule needs the facts.
 
-        `gather` builds the facts of the request lazily, only when a rule needs them.
+        `selected` is the name of the rule that the request selects, or empty. A selected rule is chosen regardless of
+        its counts, and `nth`, `every`, `times` and `chance` do not count the request.
         """
-        if not (selected or magic_digits(account) in self._magic):
-            if self._only_rule is not None:  # as in most sandboxes
-                count = self.counts[self._only_rule.id]
-                count.matched += 1
-                count.chosen += 1
-                return self._only_rule
-            if not self.rules:
-                return None
-        choice = self.find(gather, selected, account)
+        only_rule = self._only_rule
+        if only_rule is not None and not selected and magic_digits(account) not in self._magic:  # in most sandboxes
+            count = self.counts[only_rule.id]
+            count.matched += 1
+            count.chosen += 1
+            return only_rule
+        choice = self.find(get_facts, selected, account)
         rule = choice.rule
         self.count(choice.matched, rule.id if rule is not None else "", choice.values, is_selected=choice.is_selected)
         return rule
 
     def find(
         self,
-        gather: Callable[[], Fields],
+        get_facts: Callable[[], Fields],
         selected: str = "",
         account: object = None,
         *,
         before_body: bool = False,
         matched_before: frozenset[str] = frozenset(),
     ) -> Choice[Then]:
-        """Find the rule like `choose`, without counting.
+        """Find the rule that a request gets, without counting.
 
-        With `before_body`, only the facts of the head are known; the book must have no fallbacks, which come after
-        magic rules. The second search, with the body, skips the rules that matched in the first: `matched_before` has
-        their ids. When the first finds a rule, there is no second: rules that need the body do not count the request.
+        `before_body` is the first of two searches: only the facts of the head are known, and the book must have no
+        fallbacks, which come after magic rules. The second search skips the rules that matched in the first, whose ids
+        are `matched_before`. If the first finds a rule, there is no second, and rules that need the body do not count
+        the request.
         """
         if selected and (named := self.by_name(selected)):
             return Choice(rule=self._next_variant(named, is_selected=True), is_selected=True)
-        needs_body = before_body and bool(self._magic)
+        needs_body = before_body and bool(self._magic)  # the account is in the body
         magic = None if before_body else self._magic.get(magic_digits(account))
         if magic is None and not self.rules:
             return Choice(rule=None, needs_body=needs_body)
-        facts = gather()
+        facts = get_facts()
         matched: list[str] = []
         values: list[tuple[str, str]] = []
         chosen: Rule[Then] | None = None
-        rules, magic_at = self.rules, self._fallbacks_at
+        rules, fallbacks_at = self.rules, self._fallbacks_at
         if magic is not None:
-            rules = [*rules[:magic_at], magic, *rules[magic_at:]]
+            rules = [*rules[:fallbacks_at], magic, *rules[fallbacks_at:]]
         for rule in rules:
             if rule.id in matched_before or (chosen is not None and rule.nth is None and rule.every is None):
-                continue  # a rule after the chosen one is only evaluated where each match counts
+                continue  # after the chosen rule, only rules with `nth` or `every` are evaluated: each match counts
             if before_body and rule.when_of_head is not None:
-                if chosen is None and rule.when_of_head(facts):
+                if chosen is None and rule.when_of_head(facts):  # whether the rule matches is decided by the body
                     return Choice(rule=None, matched=tuple(matched), values=tuple(values), needs_body=True)
             elif rule.when(facts):
                 value = counted_value(rule.per, facts, self._spelling) if rule.per else ""
-                if rule.per:
-                    if not value:
-                        continue
+                if rule.per and not value:
+                    continue  # the request has nothing to count by
+                if value:
                     values.append((rule.id, value))
                 matched.append(rule.id)
                 if chosen is None and self._applies(rule, value):
@@ -122,9 +120,9 @@ class RuleBook(Generic[Then]):
         return Choice(chosen, tuple(matched), tuple(values), needs_body=needs_body and chosen is None)
 
     def _applies(self, rule: Rule[Then], value: str) -> bool:
-        """Return whether `nth`, `every`, `times` and `chance` admit the next match of a rule, for this value."""
+        """Return whether a matching rule applies. `value` is the request's value of `per`, or empty."""
         total = self.counts.get(rule.id)
-        if total is None:  # of a magic account
+        if total is None:  # a magic rule, which always applies
             return True
         count = total.of(value)
         matched = count.matched + 1
@@ -137,11 +135,11 @@ class RuleBook(Generic[Then]):
         return rule.chance is None or draw.fraction(self._seed, rule.label, total.matched + 1) < rule.chance
 
     def _next_variant(self, rule: Rule[Then], *, is_selected: bool = False) -> Rule[Then]:
-        """Return the variant for a rule's next match. Requests that select the rule by name have separate draws."""
+        """Return the rule, or its variant that is drawn for this match or, with separate draws, this selection."""
         if not rule.variants:
             return rule
         count = self.counts.get(rule.id)
-        if count is None:  # of a magic account
+        if count is None:  # a magic rule
             identity: tuple[object, ...] = (self.magic_chosen[rule.id] + 1,)
         elif is_selected:
             identity = ("selected", count.selected + 1)
@@ -157,8 +155,8 @@ class RuleBook(Generic[Then]):
         *,
         is_selected: bool = False,
     ) -> None:
-        """Count the result of `find`. `matched` and `chosen` are ids of rules; `chosen` is "" for no rule. A fault that
-        applies after the commit is counted twice: first as matched, and as chosen when the request was accepted."""
+        """Count the result of `find`. `chosen` is the id of the chosen rule, "" for none. A fault with `after_commit`
+        is counted in two calls: first as matched, then, when the request was accepted, as chosen."""
         counts = self.counts
         for rule_id in matched:
             if rule_id in counts:

@@ -3,12 +3,15 @@
 from dataclasses import replace
 from decimal import Decimal
 from itertools import accumulate
+from textwrap import dedent
 from typing import Any
 
 import pytest
 
-from simulator.domain.model.rule_book import RuleBook
+from simulator.domain.model import rule_book
+from simulator.domain.model.rule_book import Choice, RuleBook
 from simulator.domain.model.rules import Rule, SourceLine, matches_all
+from tests.support.readings import built
 
 ANY = {"product": "BILL"}
 
@@ -26,6 +29,20 @@ def test_the_first_match_wins() -> None:
         1, (Rule("a", lambda facts: facts["product"] == "X", "a"), Rule("b", always, "b"), Rule("c", always, "c"))
     )
     assert chosen(book, 2) == ["b", "b"]
+
+
+def test_the_example_at_the_top_of_the_module_is_true() -> None:
+    text = rule_book.__doc__ or ""
+    example = dedent(text[text.index("    payments:") : text.index("The first payment")])
+    second_fails, success, *_ = built(f"extends: default\n{example}").rules["payments"]
+    book: RuleBook[Any] = RuleBook(1, (second_fails, success))
+
+    def request() -> dict[str, object]:
+        return {"product": "RELOAD"}
+
+    assert book.find(request) == Choice(rule=success, matched=("payments-1", "payments-2"))
+    assert book.choose(request) is success
+    assert book.find(request) == Choice(rule=second_fails, matched=("payments-1",))
 
 
 def test_times_lets_a_rule_act_so_often_and_then_falls_through() -> None:
