@@ -130,7 +130,7 @@ def test_the_limits_of_memory_match_the_scenario_reference() -> None:
     assert (default.callbacks, default.callbacks_bytes) == (20_000, mebibytes)
     assert (default.deliveries, default.deliveries_bytes) == (10_000, mebibytes)
     assert (default.journal, default.journal_bytes) == (4_000, mebibytes)
-    assert (default.tape, default.tape_bytes) == (100_000, mebibytes)
+    assert (default.tape, default.tape_bytes) == (100_000, 48 * 2**20)
     assert (default.inbox, default.inbox_bytes) == (10_000, mebibytes)
     assert (default.inboxes, default.inboxes_bytes) == (1_000, mebibytes)
     assert (default.nonces, default.notifications, default.rules) == (500_000, 5_000, 2_000)

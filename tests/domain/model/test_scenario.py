@@ -30,7 +30,7 @@ LIMITS: list[tuple[str, object]] = [
     ("journal", 4_000),
     ("journal_bytes", 64 * MIB),
     ("tape", 100_000),
-    ("tape_bytes", 64 * MIB),
+    ("tape_bytes", 48 * MIB),
     ("inbox", 10_000),
     ("inbox_bytes", 64 * MIB),
     ("inboxes", 1_000),
