@@ -156,6 +156,7 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("voids", {"then": {"status": "Failed", "refund_after": "1s"}}, "then.refund_after", "misplaced"),
     ("bills", {"then": {"bill": {"Name": "x"}}}, "then.bill.Name", "unknown_key"),
     ("payments", {"then": "slow"}, "then", "unknown_timeline"),
+    ("payments", {"then": ""}, "then", "out_of_range"),
     ("bills", {"then": {"one_of": [{"then": {"error": "unavailable"}}]}}, "then.one_of", "out_of_range"),
     ("payments", {"then": FAILED, "callbacks": [{"status": "Failed"}]}, "callbacks[0].status", "unreachable"),
     ("faults", {"then": {"drip": {}}}, "then.drip", "missing_key"),

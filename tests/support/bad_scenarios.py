@@ -171,6 +171,11 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ),
     ("an empty named timeline", "timelines: { slow: [] }\n", ["1:20: out_of_range"]),
     (
+        "a timeline without a name",
+        "timelines: { slow: [{ status: Failed }] }\nmagic: { then: '' }\npayments: [{ then: '' }]\n",
+        ["2:16: out_of_range", "3:20: out_of_range"],
+    ),
+    (
         "a timeline that there is not",
         "timelines: { slow: [{ status: Failed }] }\npayments: [{ then: slwo }]\n",
         ["2:20: unknown_timeline"],
