@@ -1,9 +1,8 @@
-"""How connections answer: at the end of a turn of the event loop, and at their deadline. The answers of a turn are
-gathered, wait for a gate, and for clients that read slowly.
+"""How connections answer: the batcher of connections that answer at the end of an event loop turn, the deadline of a
+client, the gate that holds output, and the writer, which waits for clients that read slowly.
 
 A task and two ASGI messages for each request would cost more than the network. So an application may have a method
-`answer_now` that returns a coroutine for a complete request. Its first step runs without a task. If it finishes, the
-answer is written; if it has to wait, it continues in a task.
+`answer_now`, whose first step runs without a task (`HttpProtocol`).
 """
 
 import asyncio
@@ -12,7 +11,7 @@ import math
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from uvicorn.server import ServerState
 
@@ -34,11 +33,20 @@ LEASE_LOST_ANSWER: Final = (
 """The answer instead of one that must not leave, since what it says was not stored."""
 
 
+class AnsweringConnection(Protocol):
+    """The parts of an `HttpProtocol` that the batcher uses."""
+
+    writer: "AnswerWriter"
+
+    def answer_next(self, now: float) -> None: ...
+    def hang_up(self) -> None: ...
+
+
 class ResponseBatcher:
     """A queue of the connections that have requests to answer at the end of this turn."""
 
     def __init__(self) -> None:
-        self._waiting: dict[Any, None] = {}  # each an `HttpProtocol`, which imports this module; oldest first
+        self._waiting: dict[AnsweringConnection, None] = {}  # oldest first
         self._defaults: list[tuple[bytes, bytes]] = []
         self._lines = b""
 
@@ -49,7 +57,7 @@ class ResponseBatcher:
             self._defaults, self._lines = headers, header_lines(headers)
         return self._lines
 
-    def add(self, connection: Any) -> None:
+    def add(self, connection: AnsweringConnection) -> None:
         """Let a connection answer at the end of this turn, or of a later turn when there are many."""
         if not self._waiting:
             asyncio.get_running_loop().call_soon(self._end)
@@ -65,7 +73,7 @@ class ResponseBatcher:
         now = loop.time()
         for connection in waiting:
             try:
-                connection.answer(now)
+                connection.answer_next(now)
             except Exception:  # must not affect the other connections
                 _LOG.exception("A request could not be answered")
                 connection.hang_up()
@@ -79,8 +87,6 @@ class ClientDeadline:
     Setting a later time does not touch the timer: the old one fires, finds that the deadline has moved, and is set
     again. Cancelling and creating a timer of the event loop costs twenty times as much.
     """
-
-    __slots__ = ("_at", "_body_due", "_fires_at", "_limits", "_loop", "_on_due", "_timer")
 
     def __init__(self, loop: asyncio.AbstractEventLoop, on_due: Callable[[], None], limits: HttpLimits) -> None:
         self._loop, self._on_due, self._limits = loop, on_due, limits
@@ -136,11 +142,9 @@ class ClientDeadline:
 
 Act = Callable[[], None]
 
-
 OutputGate = Callable[[Act, Act], bool]
 """Returns whether bytes may leave now; if not, it calls its first argument when they may, or the second if they never
 will, or neither."""
-_HEAD: Final = b"HTTP/1.1 "
 
 
 class GatedTransport:
@@ -195,7 +199,7 @@ class GatedTransport:
 
     def _refuse(self) -> None:
         """Refuse instead of sending what is held; in the middle of an answer, close alone."""
-        if self._held and self._held[0][0].startswith(_HEAD) and not self._transport.is_closing():
+        if self._held and self._held[0][0].startswith(b"HTTP/1.1 ") and not self._transport.is_closing():
             self._transport.write(LEASE_LOST_ANSWER)
             self._transport.close()
         elif self._held:
@@ -217,10 +221,6 @@ class AnswerWriter:
 
     `is_stalled`, and `writable` cleared, while the client does not read its answers. `hang_up` is called when it takes
     nothing of what is unsent for `write_timeout_s`, or when too much waits for such clients."""
-
-    __slots__ = (
-        "_budget", "_counted", "_hang_up", "_timer", "_untaken", "is_stalled", "transport", "unsent", "writable",
-    )  # fmt: skip
 
     transport: asyncio.Transport
 

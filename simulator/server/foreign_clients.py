@@ -49,12 +49,10 @@ class ForeignClients:
         self._notice = notice
         self._said_at: dict[str, float] = {}
 
-    def explained(
-        self, data: bytes, target: bytes, refusal: HttpRefusal, *, is_within_tls: bool = False
-    ) -> HttpRefusal:
+    def explained(self, data: bytes, target: bytes, refusal: HttpRefusal, *, is_tls: bool = False) -> HttpRefusal:
         """Log why a packet is refused, and return the refusal, with an answer that explains it if possible."""
         kind = _kind_of(data, target, refusal)
-        if kind == "tls" and is_within_tls:
+        if kind == "tls" and is_tls:
             kind = ""  # the client speaks TLS to a port with TLS, so the advice for plain ports is wrong
         if kind in _ANSWERS:
             cause = refusal.__cause__

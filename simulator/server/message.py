@@ -1,16 +1,14 @@
-"""HTTP messages: a request as it was read, its limits, the checks of its head, the refusals that the server sends
-itself (SPEC 7), and the lines of an answer's head."""
+"""HTTP messages: a request as it was read, its limits, the refusals that the server sends itself (SPEC 7), and lines of
+an answer's head."""
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 from itertools import count
 from typing import Final
-from urllib.parse import unquote_to_bytes
 
 import msgspec
-from httptools import HttpParserInvalidURLError, parse_url
 
 BODYLESS: Final = frozenset({*range(100, 200), 204, 304})
 """Statuses whose answers end with their head (RFC 9112 6.3)."""
@@ -85,10 +83,6 @@ def sized(lines: bytes, body: bytes) -> bytes:
     return without_framing(lines) + b"content-length: %d\r\n" % len(body)
 
 
-SMALL_BODY_BYTES: Final = 16 * 1024
-LINGER_S: Final = 2.0
-"""The time for a client to read its last answer and to close."""
-_BROKEN_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _refusals = count(1)
 
 
@@ -101,8 +95,10 @@ class HttpLimits(msgspec.Struct, frozen=True):
     body_timeout_s: float = 20.0  # the longest pause within a body
     body_total_s: float = 60.0  # for a body, from the end of the head
     half_closed_s: float = 30.0  # until the answer to a client that has closed its sending side
+    linger_s: float = 2.0  # for a client to read its last answer and to close
     write_timeout_s: float = 30.0  # without a byte of an answer that the client has read
     unsent_bytes: int = 64 * 1024 * 1024  # of all answers that clients read too slowly
+    small_body_bytes: int = 16 * 1024  # that a connection may hold in any case
     bodies_bytes: int = 64 * 1024 * 1024  # of all requests that are being read or wait
     connections: int = 4096
 
@@ -111,7 +107,7 @@ class RequestMemoryBudget:
     """The memory of all connections of a server: `used` bytes of incomplete, waiting and running requests and of large
     packets, and `unsent` bytes of answers that clients do not read.
 
-    A connection that holds at most `SMALL_BODY_BYTES` is charged, but never refused; the limit of connections bounds
+    A connection that holds at most `small_body_bytes` is charged, but never refused; the limit of connections bounds
     the sum of these.
     """
 
@@ -122,7 +118,7 @@ class RequestMemoryBudget:
     def charge(self, before: int, total: int) -> None:
         """Charge a connection `total` bytes instead of `before`. Raises HttpRefusal (503) if more do not fit."""
         added = total - before
-        if added > 0 and total > SMALL_BODY_BYTES and self.used + added > self.limits.bodies_bytes:
+        if added > 0 and total > self.limits.small_body_bytes and self.used + added > self.limits.bodies_bytes:
             raise HttpRefusal("too_many_bodies", self.limits.bodies_bytes)
         self.used += added
 
@@ -170,54 +166,3 @@ class HttpRefusal(Exception):
             lines += b"retry-after: 5\r\n"
         head = STATUS_LINE[self.status] + default_lines + lines + b"connection: close\r\n\r\n"
         return head if self.is_to_head else head + body
-
-
-def check_size(limits: HttpLimits, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> None:
-    """Check the size of a head, complete or not. Raises HttpRefusal (414, 431)."""
-    if len(headers) > limits.headers:
-        raise HttpRefusal("too_many_headers", limits.headers)
-    request_line = len(target) + len("GET  HTTP/1.1\r\n")
-    if request_line > limits.head_bytes:
-        raise HttpRefusal("target_too_long", limits.head_bytes)
-    lines = sum(len(name) + len(value) + len(": \r\n") for name, value in headers)
-    if request_line + lines + len("\r\n") > limits.head_bytes:
-        raise HttpRefusal("head_too_large", limits.head_bytes)
-
-
-def check_head(version: str, headers: Sequence[tuple[bytes, bytes]]) -> None:
-    """Raise HttpRefusal for a version other than 1.1 and 1.0, a missing Host (1.0 may omit it) or several (400), and
-    for a transfer coding beside chunked (501, RFC 9112 6.1)."""
-    if version not in ("1.1", "1.0"):
-        raise HttpRefusal("unsupported_http_version", version)
-    hosts = sum(name == b"host" for name, _ in headers)
-    if hosts > 1 or (hosts == 0 and version == "1.1"):
-        raise HttpRefusal("host_repeated" if hosts else "host_missing", hosts)
-    codings = b",".join(value for name, value in headers if name == b"transfer-encoding").lower().split(b",")
-    if codings.pop().strip() == b"chunked" and any(coding.strip() for coding in codings):  # else the parser refuses it
-        raise HttpRefusal("unknown_transfer_coding")
-
-
-def origin_form(target: bytes) -> bytes:
-    """Return a target as `/path?query`; it may be an absolute URL (RFC 9112 3.2.2). Raises HttpRefusal (400).
-
-    The path's percent-escapes must be valid UTF-8. The application checks the query.
-    """
-    try:
-        parsed = parse_url(target)
-    except HttpParserInvalidURLError as error:
-        raise HttpRefusal("malformed_target", "is not a valid URL") from error
-    path = parsed.path or b"/"
-    if parsed.schema is not None and parsed.schema.lower() not in (b"http", b"https"):
-        raise HttpRefusal("malformed_target", "is an absolute URL of another scheme than http")
-    if not path.startswith(b"/"):
-        raise HttpRefusal("malformed_target", "must be a path that begins with /")
-    if _BROKEN_ESCAPE.search(path):
-        raise HttpRefusal("malformed_target", "has a % in its path that two hexadecimal digits do not follow")
-    try:
-        unquote_to_bytes(path).decode()
-    except UnicodeDecodeError as error:
-        raise HttpRefusal("malformed_target", "has percent-escapes in its path that are not UTF-8") from error
-    query = parsed.query
-    if query is None and target.endswith(b"?"):
-        query = b""  # which the parser takes for none
-    return path if query is None else path + b"?" + query

@@ -1,51 +1,40 @@
-"""A client connection, as uvicorn constructs it: it reads requests, answers them in order, and sets the deadlines.
+"""A client connection: uvicorn constructs an `HttpProtocol` for each socket. It reads requests, answers them in order,
+and sets the deadlines.
 
-`data_received` gives bytes to the `RequestReader`, which queues requests. At the end of the event loop's turn the
-`ResponseBatcher` calls `answer` for the oldest request. If it is plain and complete, the application's `answer_now`
-answers it (`_answer_at_once`), else a `Responder` in a task (`_begin_task`), after which `end_answer` continues.
-The `AnswerWriter` writes. A refusal is written after the earlier answers.
+1. `data_received` gives bytes to the `RequestReader`, which queues requests.
+2. At the end of the event loop's turn, the `ResponseBatcher` calls `answer_next` for the oldest request.
+3. `_answer_at_once` lets the application's `answer_now` answer a complete request without a task.
+4. Other requests get a `Responder` in a task (`_begin_task`), which calls `on_answer_sent` at the end.
+5. The `AnswerWriter` writes. A refusal (`_refuse`) is written after the earlier answers.
 """
 
 import asyncio
-from collections.abc import Awaitable
 from functools import partial
 from typing import Any, Final, cast
 
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from simulator.server.foreign_clients import ForeignClients
-
-from simulator.server.message import (  # isort: skip
-    BODYLESS, LINGER_S, SMALL_BODY_BYTES, STATUS_LINE, HttpRefusal, HttpRequest, RequestMemoryBudget,
-)  # fmt: skip
-from simulator.server.request_reader import (  # isort: skip
-    BODY, CLOSED, DRAINING, IDLE, LATE_HEAD, LINGERING, QUEUED_MAX, SLICE_BYTES, RequestReader,
-)  # fmt: skip
+from simulator.server import request_reader as reading
 from simulator.server.answer_writer import AnswerWriter, ClientDeadline, GatedTransport, OutputGate, ResponseBatcher
-from simulator.server.responder import BEGUN, AnswerNow, Application, ReadyAnswer, Responder, resume
+from simulator.server.foreign_clients import ForeignClients
+from simulator.server.message import BODYLESS, STATUS_LINE, HttpRefusal, HttpRequest, RequestMemoryBudget
+from simulator.server.responder import BEGUN, AnswerNow, Application, FirstResult, Responder, resume
 
 HIGH_WATER_BYTES: Final = 65536  # the size of the unread part of a body at which the connection pauses reading
 
 
 class HttpProtocol(asyncio.Protocol):
-    """A client connection. The server's connections share `app`, `budget` and `batcher`. uvicorn passes the keyword
-    arguments, of which `config` and `server_state` are used.
+    """A connection of a client. uvicorn passes the keyword arguments."""
 
-    `ended` is set when the client has left or the server stops. `may_have_left` is set in these cases, and when the
-    client has closed its sending side.
-    """
-
-    client: tuple[Any, ...]
-    server: tuple[Any, ...]
     scheme = "http"
     _transport: asyncio.Transport
     _deadline: ClientDeadline
-    _running: Responder | None = None  # answers one request in a task
-    _refusal = b""  # encoded, since the exception would keep the packet in its traceback; sent after earlier answers
+    _responder: Responder | None = None  # answers one request in a task
+    _refusal = b""  # encoded, since the exception would keep the packet in its traceback
     _charged = 0  # bytes that are charged to the budget
     _is_queue_full = False  # reading is paused until the requests that were read are answered
-    _is_half_closed = False
+    _is_half_closed = False  # the client has closed its sending side, and waits for answers
 
     def __init__(
         self,
@@ -59,24 +48,33 @@ class HttpProtocol(asyncio.Protocol):
         server_state: ServerState,
         **_: Any,
     ) -> None:
+        # Shared by all connections of the server
         self._loop = asyncio.get_running_loop()
-        self._app, self._server_state, self._keep_alive_s = app, server_state, config.timeout_keep_alive
+        self._app = app
         self._answer_now: AnswerNow = getattr(app, "answer_now", lambda *_: None)
-        self._budget, self._limits, self._batcher = budget, budget.limits, batcher
-        self._gate, self._foreign = gate, foreign or ForeignClients()
+        self._budget = budget
+        self._limits = budget.limits
+        self._batcher = batcher
+        self._gate = gate
+        self._foreign = foreign or ForeignClients()
+        self._keep_alive_s = config.timeout_keep_alive
+        self._server_state = server_state  # uvicorn stops its connections and tasks
         self.default_lines = partial(batcher.default_lines, server_state)
-        self.reader, self.writer = RequestReader(budget.limits), AnswerWriter(budget, self.hang_up)
-        self.ended, self.may_have_left = asyncio.Event(), asyncio.Event()
+        # Of this connection
+        self.reader = reading.RequestReader(budget.limits)
+        self.writer = AnswerWriter(budget, self.hang_up)
+        self.must_close = asyncio.Event()  # the client has left, or the server stops
+        self.may_have_left = asyncio.Event()  # the same, or the client has closed its sending side
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Accept the connection; the deadline of its first head starts now."""
-        self._transport = cast(asyncio.Transport, transport)
-        if self._gate is not None:
-            self._transport = cast(asyncio.Transport, GatedTransport(self._transport, self._gate))
-        self.writer.transport = self._transport
+        direct = cast(asyncio.Transport, transport)
+        gated = direct if self._gate is None else cast(asyncio.Transport, GatedTransport(direct, self._gate))
+        self._transport = self.writer.transport = gated
         self._server_state.connections.add(self)  # type: ignore[arg-type]  # uvicorn names its own protocols there
-        self.client = transport.get_extra_info("peername") or ("", 0)  # missing when the client has already left
-        self.server = transport.get_extra_info("sockname") or ("", 0)
+        # Both are missing when the client has already left.
+        self.client: tuple[Any, ...] = transport.get_extra_info("peername") or ("", 0)
+        self.server: tuple[Any, ...] = transport.get_extra_info("sockname") or ("", 0)
         if transport.get_extra_info("ssl_object") is not None:
             self.scheme = "https"
         self._deadline = ClientDeadline(self._loop, self._on_deadline, self._limits)
@@ -87,53 +85,54 @@ class HttpProtocol(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse a packet, or with b"" the unparsed end of one. Its requests are answered at the end of the turn."""
-        reader, running = self.reader, self._running
-        if reader.state >= DRAINING:
+        reader, responder = self.reader, self._responder
+        if reader.state >= reading.DRAINING:
             return
-        request = reader.request
+        request = reader.request  # the packet continues its body
         if request is not None and data and request.body:
             request.is_plain = False  # only ASGI reads a body that comes in several packets
         try:
-            fits_slice = data and len(data) <= SLICE_BYTES and not reader.unparsed
+            fits_slice = data and len(data) <= reading.SLICE_BYTES and not reader.unparsed
             has_late_head = reader.feed(data) if fits_slice else reader.feed_sliced(data)
         except HttpRefusal as refusal:
-            self._refuse(self._foreign.explained(data, reader.url, refusal, is_within_tls=self.scheme == "https"))
+            self._refuse(self._foreign.explained(data, reader.url, refusal, is_tls=self.scheme == "https"))
             return
         finally:
-            if running is not None and running.request is request:  # also if the bytes after its body are refused
-                running.has_input.set()
-        if running is None:
+            if responder is not None and responder.request is request:  # also if the bytes after its body are refused
+                responder.has_input.set()
+        if responder is None:
             self._batcher.add(self)
-        elif reader.requests and reader.request is None:
-            self._transport.pause_reading()
-        if reader.unparsed or len(reader.requests) >= QUEUED_MAX:
+        elif reader.queue and reader.request is None:
+            self._transport.pause_reading()  # a complete request waits for the responder
+        if reader.unparsed or len(reader.queue) >= reading.QUEUED_MAX:
             self._is_queue_full = True
             self._transport.pause_reading()
-        must_charge = self._charged or len(data) > SMALL_BODY_BYTES or reader.state is not IDLE or running is not None
-        if must_charge and not self._charge():
+        # A small packet of complete requests, which are answered in this turn, is not charged.
+        is_brief = responder is None and reader.state is reading.IDLE and len(data) <= self._limits.small_body_bytes
+        if (self._charged or not is_brief) and not self._charge():
             return
         if has_late_head:
             self._deadline.set(self._limits.head_timeout_s)
-        elif reader.state is BODY:
+        elif reader.state is reading.BODY:
             self._deadline.await_body(reader.request)
             if reader.request is not None and len(reader.request.body) > HIGH_WATER_BYTES:
                 self._transport.pause_reading()
 
     def _charge(self) -> bool:
-        """Charge the bytes that the connection holds to the budget. Return whether they fit. If not, refuse the
-        request that is being read, or else the newest waiting requests."""
+        """Charge the bytes that the connection holds to the budget. Return whether they fit. If not, refuse the request
+        that is being read; once reading has ended, the newest of the queue, until the others fit."""
         fits = True
         while True:
-            total = self.reader.held_bytes + (self._running.request.weight if self._running is not None else 0)
+            total = self.reader.held_bytes + (self._responder.request.weight if self._responder is not None else 0)
             try:
                 self._budget.charge(self._charged, total)
             except HttpRefusal as refusal:
-                if self.reader.state < DRAINING:
+                if self.reader.state < reading.DRAINING:
                     self._refuse(refusal)
                     return False
-                if not self.reader.requests:
+                if not self.reader.queue:
                     return False
-                self.reader.requests.pop()
+                self.reader.queue.pop()
                 self._refusal = self._refusal or refusal.encode(self.default_lines())
                 fits = False
             else:
@@ -142,23 +141,23 @@ class HttpProtocol(asyncio.Protocol):
 
     def resume_reading(self) -> None:
         """Resume reading if it was paused; the client's deadline for a pause starts again."""
-        if self.reader.state is BODY:
+        if self.reader.state is reading.BODY:
             self._deadline.await_body(None)
         if not (self._is_queue_full or self._transport.is_closing() or self._transport.is_reading()):
             self._transport.resume_reading()
-            if self.reader.state is LATE_HEAD:
+            if self.reader.state is reading.LATE_HEAD:
                 self._deadline.set(self._limits.head_timeout_s)
 
     def eof_received(self) -> bool:
         """Send the answers to complete requests. End endless waits, since the client may have left. asyncio keeps the
         connection open when this returns True."""
-        has_more = self.reader.state is not LINGERING and self._close_after_answers(is_stopping=False)
+        has_more = self.reader.state is not reading.LINGERING and self._close_after_answers(is_stopping=False)
         self.reader.request = None  # its body is cut off
-        for request in self.reader.requests:
+        for request in self.reader.queue:
             request.report_departure()
-        if self._running is not None:
-            self._running.request.report_departure()
-            self._running.has_input.set()
+        if self._responder is not None:
+            self._responder.request.report_departure()
+            self._responder.has_input.set()
         if not has_more or self.scheme != "http":  # close_notify ends both directions
             return False
         self._is_half_closed = True
@@ -167,12 +166,12 @@ class HttpProtocol(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Execute the requests that arrived completely before the client left, and release everything."""
-        self.reader.state = CLOSED
+        self.reader.state = reading.CLOSED
         self._server_state.connections.discard(self)
         self.writer.resume()
-        self.ended.set()
+        self.must_close.set()
         self.may_have_left.set()
-        self.answer(self._loop.time())
+        self.answer_next(self._loop.time())
         self._deadline.end()
         self.reader.end()
 
@@ -180,35 +179,35 @@ class HttpProtocol(asyncio.Protocol):
         """Refuse a request that did not arrive in time, and close an idle connection."""
         reader, limits = self.reader, self._limits
         state, request = reader.state, reader.request
-        if state is LINGERING:
+        if state is reading.LINGERING:
             self._transport.abort()
-        elif state is IDLE:
-            if self._running is None and not reader.requests:
+        elif state is reading.IDLE:
+            if self._responder is None and not reader.queue:
                 self.close()
-        elif state is DRAINING:
-            is_sending = self._running is not None and self._running.stage is BEGUN
+        elif state is reading.DRAINING:
+            is_sending = self._responder is not None and self._responder.stage is BEGUN
             if self._is_half_closed and is_sending:  # sending shows whether the client has left
                 self._deadline.set(limits.half_closed_s)
             elif self._is_half_closed:
                 self.hang_up()
         elif not self._transport.is_reading() or (request is not None and request.awaits_continue):
             self._deadline.restart_body()  # we paused reading
-        elif state is BODY:
+        elif state is reading.BODY:
             self._refuse(self._deadline.late_body())
         else:
             self._refuse(HttpRefusal("head_timeout", limits.head_timeout_s))
 
     def _refuse(self, refusal: HttpRefusal) -> None:
         """Stop reading. Send the refusal after the earlier answers, unless its request was already answered."""
-        running, in_body = self._running, self.reader.state is BODY
+        responder, in_body = self._responder, self.reader.state is reading.BODY
         request = self.reader.refuse(refusal)
-        is_answered = in_body and request is None
-        if running is not None and running.request is request:
-            is_answered = running.stage is BEGUN
-            running.end()
-            self._running = None
+        is_answered = in_body and request is None  # its body was being dropped
+        if responder is not None and responder.request is request:
+            is_answered = responder.stage is BEGUN
+            responder.end_exchange()
+            self._responder = None
         elif request is not None:
-            self.reader.requests.pop()
+            self.reader.queue.pop()
         if is_answered:
             self.linger()
         else:
@@ -218,75 +217,76 @@ class HttpProtocol(asyncio.Protocol):
 
     # Answering
 
-    def answer(self, now: float) -> None:
-        """Answer the oldest waiting request; the others follow in the next turns. If none waits, the keep-alive time
-        starts at `now`, a time of the loop's clock."""
+    def answer_next(self, now: float) -> None:
+        """Answer the oldest request of the queue; the others follow in the next turns. With an empty queue, continue or
+        end reading. `now`, a time of the loop's clock, is when an idle connection's keep-alive time starts."""
         reader = self.reader
-        if reader.requests and self._running is None and not self.writer.is_stalled:
-            request = reader.requests.popleft()
+        if reader.queue and self._responder is None and not self.writer.is_stalled:
+            request = reader.queue.popleft()
             if request.is_whole and request.is_plain:
                 self._answer_at_once(request)
-            elif request.is_whole or reader.state is not CLOSED:
+            elif request.is_whole or reader.state is not reading.CLOSED:
                 self._begin_task(request, None)
-            if reader.requests and self._running is None and not self.writer.is_stalled:
+            if reader.queue and self._responder is None and not self.writer.is_stalled:
                 self._batcher.add(self)
                 return
-        if self._charged or self._running is not None:
+        if self._charged or self._responder is not None:
             self._charge()
-        if reader.state is CLOSED:
-            if self._running is not None:
-                self._running.end_without_client()
-            self._drop_requests()
-        elif self._is_queue_full and not reader.requests and reader.state < DRAINING:
+        if reader.state is reading.CLOSED:  # the client has left
+            if self._responder is not None:
+                self._responder.on_client_left()
+            self._drop_queue()
+        elif self._is_queue_full and not reader.queue and reader.state < reading.DRAINING:
             self._is_queue_full = False  # a request in progress may wait for unparsed bytes
             if reader.unparsed:
                 self.data_received(b"")
             self.resume_reading()
-        if self._running is None and not reader.requests:
-            if reader.state is IDLE:
+        if self._responder is None and not reader.queue:
+            if reader.state is reading.IDLE:
                 self._deadline.set_at(now + self._keep_alive_s)
-            elif self._refusal and reader.state is DRAINING:
+            elif self._refusal and reader.state is reading.DRAINING:
                 self.writer.write(self._refusal)
                 self.linger()
 
     def _answer_at_once(self, request: HttpRequest) -> None:
-        ready: ReadyAnswer | Awaitable[ReadyAnswer] | Exception | None = None
+        """Answer a complete request by `answer_now`, without a task. If that returns None, waits or fails, or if its
+        answer cannot be sent at once, a task continues."""
+        result: FirstResult = None
         pending, writer = self._answer_now(request, self.client[0]), self.writer
         if pending is not None:
             try:
-                ready = resume(pending, pending.send(None))
-            except StopIteration as done:
-                status, lines, body, ending = ready = done.value
+                result = resume(pending, pending.send(None))  # it waits
+            except StopIteration as done:  # it has returned
+                status, lines, body, ending = result = done.value
                 if ending is None and status not in BODYLESS and request.method != "HEAD" and not writer.is_stalled:
                     writer.unsent += b"".join((STATUS_LINE[status], self.default_lines(), lines, b"\r\n", body))
                     return
             except Exception as error:  # logged and answered 500, as for any application
-                ready = error
-        self._begin_task(request, ready)
+                result = error
+        self._begin_task(request, result)
 
-    def _begin_task(self, request: HttpRequest, ready: ReadyAnswer | Awaitable[ReadyAnswer] | Exception | None) -> None:
-        """Answer a request in a task: by the application, or by `ready`, the result of its `answer_now`."""
-        responder = self._running = Responder(self, request)
-        task = self._loop.create_task(responder.run(self._app, ready))
+    def _begin_task(self, request: HttpRequest, result: FirstResult) -> None:
+        responder = self._responder = Responder(self, request)
+        task = self._loop.create_task(responder.run(self._app, result))
         self._server_state.tasks.add(task)
-        task.add_done_callback(partial(self._end_task, responder))
+        task.add_done_callback(partial(self._on_task_done, responder))
 
-    def _end_task(self, responder: Responder, task: asyncio.Task[None]) -> None:
+    def _on_task_done(self, responder: Responder, task: asyncio.Task[None]) -> None:
         self._server_state.tasks.discard(task)
-        if self._running is responder:  # it ended without a complete answer; release its request's charge
-            self._running = None
+        if self._responder is responder:  # it failed to answer; release its request's charge
+            self._responder = None
             self._charge()
 
-    def end_answer(self, request: HttpRequest) -> None:
-        """Continue after a complete answer: answer the next request, wait for the client, or close."""
-        self._running = None
+    def on_answer_sent(self, request: HttpRequest) -> None:
+        """Continue after the complete answer of a responder: answer the next request, or end the connection."""
+        self._responder = None
         if self.reader.request is request:
             self.reader.request = None
         self._charge()
         if request.keep_alive:
             self.resume_reading()
             self._batcher.add(self)
-        elif self.reader.state is BODY:
+        elif self.reader.state is reading.BODY:
             self.linger()
         else:
             self.close()
@@ -298,44 +298,45 @@ class HttpProtocol(asyncio.Protocol):
     def resume_writing(self) -> None:
         """Resume answers, and answer what was read meanwhile."""
         self.writer.resume()
-        if self.reader.requests:
+        if self.reader.queue:
             self._batcher.add(self)
 
     # Closing
 
     def close(self) -> None:
-        """Close once everything was written; waiting requests are dropped."""
-        self._drop_requests()
-        self.writer.close(is_watched=self.reader.state is not CLOSED)
+        """Close once everything was written. The queue is dropped."""
+        self._drop_queue()
+        self.writer.close(is_watched=self.reader.state is not reading.CLOSED)
 
-    def _drop_requests(self) -> None:
-        self.reader.requests.clear()
+    def _drop_queue(self) -> None:
+        self.reader.queue.clear()
         self.reader.unparsed = memoryview(b"")
         self._charge()
 
     def linger(self) -> None:
-        """Close our side once everything was written, and the connection once the client has closed its own."""
-        self._drop_requests()
+        """Close as `close` does, but only after the client has closed its side, or `linger_s` later: so it can read the
+        last answer, although it sent bytes that were not read."""
+        self._drop_queue()
         self.writer.flush()
         if not self._transport.is_closing():
-            self.reader.state = LINGERING
+            self.reader.state = reading.LINGERING
             self._transport.resume_reading()
             if self.scheme == "http":  # within TLS one side cannot be closed alone
                 self._transport.write_eof()
-            self._deadline.set(LINGER_S)
+            self._deadline.set(self._limits.linger_s)
 
     def hang_up(self) -> None:
-        """Close now; the application sees that its client has left."""
-        if self._running is not None:
-            self._running.end_without_client()
+        """Close at once, without writing the rest. The application sees that its client has left."""
+        if self._responder is not None:
+            self._responder.on_client_left()
         self.close()
         self._transport.abort()
         self.writer.release()
 
     def shutdown(self) -> None:
         """Finish the requests that were read and accept no others; uvicorn calls it when the server stops."""
-        self.ended.set()
-        if self.reader.state is LINGERING:
+        self.must_close.set()
+        if self.reader.state is reading.LINGERING:
             self._transport.abort()
         elif not self._close_after_answers(is_stopping=True):
             self.close()
@@ -344,15 +345,15 @@ class HttpProtocol(asyncio.Protocol):
         """Close after the last answer: the refusal, or the answer to the newest request. Return whether any answer is
         still to be sent. A stopping server still reads the body that has begun."""
         self.reader.unparsed = memoryview(b"")
-        self.answer(self._loop.time())
+        self.answer_next(self._loop.time())
         self.writer.flush()
         self.may_have_left.set()
-        while is_stopping and len(self.reader.requests) > 1:
-            self.reader.requests.pop()  # there may be hundreds, and a stopping server has no time for them
-        unanswered = [*([] if self._running is None else [self._running.request]), *self.reader.requests]
+        while is_stopping and len(self.reader.queue) > 1:
+            self.reader.queue.pop()  # there may be hundreds, and a stopping server has no time for them
+        unanswered = [*([] if self._responder is None else [self._responder.request]), *self.reader.queue]
         if unanswered:
-            if not (is_stopping and self.reader.state is BODY):
-                self.reader.state = DRAINING
+            if not (is_stopping and self.reader.state is reading.BODY):
+                self.reader.state = reading.DRAINING
             if not self._refusal:
                 unanswered[-1].keep_alive = unanswered[-1].is_plain = False  # a task answers, and closes
         return bool(unanswered)

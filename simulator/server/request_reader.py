@@ -9,29 +9,22 @@ follows when everything is written: closing at once would reset the connection a
 
 import re
 from collections import deque
+from collections.abc import Sequence
 from enum import IntEnum, auto
 from typing import Final
+from urllib.parse import unquote_to_bytes
 
 import httptools
 
-from simulator.server.message import (
-    HttpLimits,
-    HttpRefusal,
-    HttpRequest,
-    check_head,
-    check_size,
-    header_lines,
-    origin_form,
-)
+from simulator.server.message import HttpLimits, HttpRefusal, HttpRequest, header_lines
 
-QUEUED_MAX: Final = 32
-"""The limit of unanswered requests of a connection. Parsing stops after the slice that reaches it."""
-
+QUEUED_MAX: Final = 32  # unanswered requests of a connection; parsing stops after the slice that reaches it
 SLICE_BYTES: Final = 8192  # a packet may have ten thousand requests: it is parsed in slices, until the queue is full
 
 _REQUEST_BYTES: Final = 1024  # of a request's objects, roughly
 _FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
 _OPTIONS: Final = frozenset({b"connection", b"expect", b"transfer-encoding"})
+_BROKEN_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 # A target that is in origin form as it stands, and is not changed by being divided into path and query.
 _is_plain_path = re.compile(rb"/[^%#\x80-\xff]*(?<!\?)").fullmatch
 
@@ -60,15 +53,13 @@ class LastRequestRead(Exception):
 
 
 class RequestReader:
-    """The reading side of a connection, and the callbacks of httptools. `requests` are the unanswered requests with a
+    """The reading side of a connection, and the callbacks of httptools. `queue` has the unanswered requests with a
     valid head, oldest first. `request` is the request whose body is being read; None when its body is dropped.
-    `unparsed` is the end of a packet that is parsed later, since `requests` was full."""
-
-    __slots__ = ("_limits", "_parser", "_since_progress", "headers", "request", "requests", "state", "unparsed", "url")
+    `unparsed` is the end of a packet that is parsed later, since `queue` was full."""
 
     def __init__(self, limits: HttpLimits) -> None:
         self.state = OPENED
-        self.requests: deque[HttpRequest] = deque()
+        self.queue: deque[HttpRequest] = deque()
         self.request: HttpRequest | None = None
         self.unparsed = memoryview(b"")
         self.url = b""
@@ -115,7 +106,7 @@ class RequestReader:
         Without `data`, continue with these."""
         self.unparsed = memoryview(bytes(self.unparsed) + data) if data else self.unparsed
         has_begun_head = False
-        while self.unparsed and self.state < DRAINING and len(self.requests) < QUEUED_MAX:
+        while self.unparsed and self.state < DRAINING and len(self.queue) < QUEUED_MAX:
             piece, self.unparsed = self.unparsed[:SLICE_BYTES], self.unparsed[SLICE_BYTES:]
             has_begun_head = self.feed(piece) or (has_begun_head and self.state is LATE_HEAD)
         return has_begun_head
@@ -147,7 +138,7 @@ class RequestReader:
         """Return the bytes in memory: unparsed bytes, an incomplete request, and waiting requests."""
         unread = len(self.unparsed.obj) if self.unparsed else 0  # type: ignore[arg-type]  # a view of bytes keeps all of them
         unfinished = self._since_progress if IDLE < self.state < DRAINING else 0
-        return unread + unfinished + sum(request.weight + _REQUEST_BYTES for request in self.requests)
+        return unread + unfinished + sum(request.weight + _REQUEST_BYTES for request in self.queue)
 
     def end(self) -> None:
         """Release the parser, which refers back to this object."""
@@ -156,13 +147,11 @@ class RequestReader:
     # Callbacks of the parser
 
     def on_message_begin(self) -> None:
-        """Start a request."""
         self.state = _BEGUN[self.state]
         self.url = b""
         self.headers = []
 
     def on_url(self, url: bytes) -> None:
-        """Append a piece of the target."""
         self.url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -195,7 +184,7 @@ class RequestReader:
                     host = names[b"host"] = authority.rpartition(b"@")[2]
                     request.headers = [(b"host", host), *(pair for pair in headers if pair[0] != b"host")]
             self.request = request
-            self.requests.append(request)
+            self.queue.append(request)
             self.headers = []
         self.state = BODY
         self._since_progress = 0
@@ -212,7 +201,6 @@ class RequestReader:
             )
 
     def on_body(self, body: bytes) -> None:
-        """Append a piece of a body."""
         self._since_progress = 0
         request = self.request
         if request is not None:
@@ -240,3 +228,54 @@ class RequestReader:
                 raise LastRequestRead
         self.state = IDLE
         self._since_progress = 0
+
+
+def check_size(limits: HttpLimits, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> None:
+    """Check the size of a head, complete or not. Raises HttpRefusal (414, 431)."""
+    if len(headers) > limits.headers:
+        raise HttpRefusal("too_many_headers", limits.headers)
+    request_line = len(target) + len("GET  HTTP/1.1\r\n")
+    if request_line > limits.head_bytes:
+        raise HttpRefusal("target_too_long", limits.head_bytes)
+    lines = sum(len(name) + len(value) + len(": \r\n") for name, value in headers)
+    if request_line + lines + len("\r\n") > limits.head_bytes:
+        raise HttpRefusal("head_too_large", limits.head_bytes)
+
+
+def check_head(version: str, headers: Sequence[tuple[bytes, bytes]]) -> None:
+    """Raise HttpRefusal for a version other than 1.1 and 1.0, a missing Host (1.0 may omit it) or several (400), and
+    for a transfer coding beside chunked (501, RFC 9112 6.1)."""
+    if version not in ("1.1", "1.0"):
+        raise HttpRefusal("unsupported_http_version", version)
+    hosts = sum(name == b"host" for name, _ in headers)
+    if hosts > 1 or (hosts == 0 and version == "1.1"):
+        raise HttpRefusal("host_repeated" if hosts else "host_missing", hosts)
+    codings = b",".join(value for name, value in headers if name == b"transfer-encoding").lower().split(b",")
+    if codings.pop().strip() == b"chunked" and any(coding.strip() for coding in codings):  # else the parser refuses it
+        raise HttpRefusal("unknown_transfer_coding")
+
+
+def origin_form(target: bytes) -> bytes:
+    """Return a target as `/path?query`; it may be an absolute URL (RFC 9112 3.2.2). Raises HttpRefusal (400).
+
+    The path's percent-escapes must be valid UTF-8. The application checks the query.
+    """
+    try:
+        parsed = httptools.parse_url(target)
+    except httptools.HttpParserInvalidURLError as error:
+        raise HttpRefusal("malformed_target", "is not a valid URL") from error
+    path = parsed.path or b"/"
+    if parsed.schema is not None and parsed.schema.lower() not in (b"http", b"https"):
+        raise HttpRefusal("malformed_target", "is an absolute URL of another scheme than http")
+    if not path.startswith(b"/"):
+        raise HttpRefusal("malformed_target", "must be a path that begins with /")
+    if _BROKEN_ESCAPE.search(path):
+        raise HttpRefusal("malformed_target", "has a % in its path that two hexadecimal digits do not follow")
+    try:
+        unquote_to_bytes(path).decode()
+    except UnicodeDecodeError as error:
+        raise HttpRefusal("malformed_target", "has percent-escapes in its path that are not UTF-8") from error
+    query = parsed.query
+    if query is None and target.endswith(b"?"):
+        query = b""  # which the parser takes for none
+    return path if query is None else path + b"?" + query

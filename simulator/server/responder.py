@@ -1,7 +1,8 @@
-"""Answers one request in a task: ASGI's two callables, and the endings of a connection that ASGI cannot make.
+"""Answers one request in a task, which `HttpProtocol` starts: by ASGI, or by an ending that ASGI cannot express.
 
-An application finds its responder in the request's scope (`responder_of`), calls an ending, and returns. A fault
-affects its own request only: earlier requests were answered, later ones are dropped. After the answer they do nothing.
+`run` calls the application with ASGI's `receive` and `send`. For an ending (`answer`, `abort`, `cut`, `drip`), the
+application finds the responder in the request's scope (`responder_of`), calls the ending, and returns. An ending
+affects its own request only: earlier requests were answered, later ones are dropped. After the answer it does nothing.
 """
 
 import asyncio
@@ -15,12 +16,12 @@ from types import coroutine
 from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
-from simulator.server.answer_writer import GatedTransport
+from simulator.server.answer_writer import AnswerWriter, GatedTransport
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest, header_lines, sized, without_framing
+from simulator.server.request_reader import RequestReader
 
 EXTENSION: Final = "reseller_sim.responder"  # the key in `scope["extensions"]`
-STATUS_LINE_KEY: Final = "reseller_sim.status_line"
-"""The key of a status line to send as it is, in the message that starts an answer which is passed on."""
+STATUS_LINE_KEY: Final = "reseller_sim.status_line"  # the key in `http.response.start` of an answer that is passed on
 
 _STEPS_PER_SECOND: Final = 10
 _SLOWEST: Final = 1.0  # bytes per second; a slower drip is a wait without end
@@ -46,6 +47,8 @@ ReadyAnswer = tuple[int, bytes, bytes, CustomEnding | None]
 PendingAnswer = Coroutine[Any, Any, ReadyAnswer]
 AnswerNow = Callable[[HttpRequest, str], PendingAnswer | None]
 """Takes a complete request and its client's address. Returns None to be called by ASGI instead."""
+FirstResult = ReadyAnswer | Awaitable[ReadyAnswer] | Exception | None
+"""The result of the first step of `answer_now`: the answer, its continuation by `resume`, or its failure."""
 
 
 @coroutine
@@ -65,23 +68,38 @@ def resume(pending: PendingAnswer, waits_for: Any) -> Generator[Any, Any, ReadyA
 
 
 class AnswerStage(IntEnum):
-    """The progress of the answer to one request. It is over early when the client has left or a fault closes the
-    connection: the application reads a disconnect, and what it sends is dropped."""
+    """The progress of the answer to one request."""
 
     AWAITED = auto()  # nothing was sent
     BEGUN = auto()  # the head was sent
-    OVER = auto()  # nothing more will be sent
+    OVER = auto()  # complete, or given up; the application reads a disconnect, and what it sends is dropped
 
 
 AWAITED, BEGUN, OVER = AnswerStage
 
 
+class Connection(Protocol):
+    """The parts of an `HttpProtocol` that a responder uses."""
+
+    scheme: str
+    client: tuple[Any, ...]
+    server: tuple[Any, ...]
+    reader: RequestReader
+    writer: AnswerWriter
+    must_close: asyncio.Event
+    may_have_left: asyncio.Event
+
+    def default_lines(self) -> bytes: ...
+    def resume_reading(self) -> None: ...
+    def on_answer_sent(self, request: HttpRequest) -> None: ...
+    def close(self) -> None: ...
+    def linger(self) -> None: ...
+
+
 class Responder:
-    """One request that an application answers in a task of its own."""
+    """The answer to one request, in a task of its own."""
 
-    __slots__ = ("_connection", "_is_chunked", "_is_read", "_unwritten", "_waiting", "has_input", "request", "stage")
-
-    def __init__(self, connection: Any, request: HttpRequest) -> None:  # an `HttpProtocol`, which imports this module
+    def __init__(self, connection: Connection, request: HttpRequest) -> None:
         self._connection = connection
         self.request = request
         self.stage: AnswerStage = AWAITED
@@ -98,15 +116,15 @@ class Responder:
         is_arriving = self._connection.reader.request is self.request
         return self.stage is not OVER and (is_arriving or self.request.is_whole)
 
-    async def run(self, app: Application, ready: ReadyAnswer | Awaitable[ReadyAnswer] | Exception | None) -> None:
-        """Send what `answer_now` returned, or let `app` answer; answer 500 if that fails."""
+    async def run(self, app: Application, result: FirstResult) -> None:
+        """Send the answer of `answer_now`, or without a `result` let `app` answer by ASGI. Answer 500 if that fails."""
         try:
-            if ready is None:
+            if result is None:
                 await app(self.scope(), self.receive, self.send)
-            elif isinstance(ready, Exception):
-                raise ready
+            elif isinstance(result, Exception):
+                raise result
             else:
-                await self.answer(*(ready if isinstance(ready, tuple) else await ready))
+                await self.answer(*(result if isinstance(result, tuple) else await result))
             if self.stage is not OVER and not self._connection.may_have_left.is_set():
                 raise RuntimeError("The application returned without a complete answer.")
             self.abort()  # unless the answer is complete, the application knows that its client has left
@@ -121,15 +139,15 @@ class Responder:
                 self._body(text, False, self._begin(500, sized(b"content-type: text/plain; charset=utf-8\r\n", text)))
             self.abort()
 
-    def end(self) -> None:
-        """End the answer: from now on the application reads a disconnect, and what it sends is dropped."""
+    def end_exchange(self) -> None:
+        """Set the stage OVER, and wake the application if it waits for its client."""
         self.stage = OVER
         self.has_input.set()
         self.request.report_departure()
 
-    def end_without_client(self) -> None:
-        """End the answer because the client has left, and cancel a task that only waits for it."""
-        self.end()
+    def on_client_left(self) -> None:
+        """End the exchange, and cancel a task that called `cancel_when_left`."""
+        self.end_exchange()
         if self._waiting is not None:
             self._waiting.cancel()
 
@@ -138,7 +156,7 @@ class Responder:
         runs to its end."""
         self._waiting = asyncio.current_task()
         if self.stage is OVER:
-            self.end_without_client()
+            self.on_client_left()
 
     def leave_gate(self, *, is_free: bool) -> None:
         """Let the answer pass the closed gate, or no longer. Answers that wait at the gate leave first."""
@@ -211,7 +229,7 @@ class Responder:
     def abort(self) -> None:
         """Close at once, before the answer or in the middle of it."""
         if self.stage is not OVER:
-            self.end()
+            self.end_exchange()
             self._connection.close()
 
     async def cut(self, status: int, lines: bytes, body: bytes, after_bytes: int) -> None:
@@ -224,7 +242,7 @@ class Responder:
         head = self._begin(status, sized(lines, body))
         if self._unwritten:
             self._body(body[: max(0, min(after_bytes, len(body) - 1))], True, head)
-            self.end()
+            self.end_exchange()
             self._connection.linger()
         self.abort()
 
@@ -240,7 +258,7 @@ class Responder:
         connection = self._connection
         connection.writer.write(self._begin(status, sized(lines, body)))
         step = max(1, int(bytes_per_second / _STEPS_PER_SECOND))
-        end = connection.may_have_left if bytes_per_second < _SLOWEST else connection.ended
+        end = connection.may_have_left if bytes_per_second < _SLOWEST else connection.must_close
         for start in range(0, len(body) if self._unwritten else 0, step):
             piece = body[start : start + step]
             await self.send({"type": "http.response.body", "body": piece, "more_body": True})
@@ -294,8 +312,8 @@ class Responder:
         if head or body:
             self._connection.writer.write(head + body)
         if not more:
-            self.end()
-            self._connection.end_answer(self.request)
+            self.end_exchange()
+            self._connection.on_answer_sent(self.request)
 
 
 def responder_of(scope: Mapping[str, Any]) -> Responder | None:

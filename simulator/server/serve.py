@@ -24,8 +24,7 @@ from simulator.server.responder import Application
 if TYPE_CHECKING:
     from simulator.server.tls import TlsSettings
 
-BACKLOG: Final = 2048
-"""How many connections may wait for the server."""
+BACKLOG: Final = 2048  # connections that may wait for the server
 _KEEP_ALIVE_S: Final = 75  # longer than the idle time of the usual client pools, so that it is the client that closes
 _TICK_S: Final = 1.0
 _GRACE_S: Final = 0.5  # how long a stopping server waits for requests to finish
@@ -181,7 +180,7 @@ def make_server(
     if tls is not None:
         from simulator.server.tls import TlsEntry
 
-        protocol = partial(TlsEntry, tls, protocol, foreign, limits.connections)
+        protocol = partial(TlsEntry, tls, protocol, foreign, limits)
     config = uvicorn.Config(
         app,
         host=host,

@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 from uvicorn.server import ServerState
 
 from simulator.server.foreign_clients import LOGGED, ForeignClients
-from simulator.server.message import LINGER_S, HttpRefusal
+from simulator.server.message import HttpLimits, HttpRefusal
 
 HANDSHAKE_S: Final = 10.0
 
@@ -32,7 +32,7 @@ class TlsSettings:
 
 class TlsEntry(asyncio.Protocol):
     """A new connection until its handshake is done; then the protocol that `make` returns takes it over. Until then it
-    is one of the server's connections, of which there are at most `connections_max`. uvicorn passes the rest."""
+    counts as one of the server's connections. uvicorn passes the rest."""
 
     _transport: asyncio.Transport
     _shaking: asyncio.Task[None]
@@ -46,12 +46,12 @@ class TlsEntry(asyncio.Protocol):
         settings: TlsSettings,
         make: Callable[..., asyncio.Protocol],
         foreign: ForeignClients,
-        connections_max: int,
+        limits: HttpLimits,
         *,
         server_state: ServerState,
         **given: Any,
     ) -> None:
-        self._settings, self._foreign, self._connections_max = settings, foreign, connections_max
+        self._settings, self._foreign, self._limits = settings, foreign, limits
         self._make = partial(make, server_state=server_state, **given)
         self._connections: set[Any] = server_state.connections
         self._first: list[bytes] = []  # the beginning of the handshake, which came before TLS was there to take it
@@ -64,7 +64,7 @@ class TlsEntry(asyncio.Protocol):
         self._has_begun = loop.create_future()
         self._shaking = loop.create_task(self._shake())
         self._connections.add(self)
-        if len(self._connections) > self._connections_max:
+        if len(self._connections) > self._limits.connections:
             self.hang_up()
 
     def hang_up(self) -> None:
@@ -87,7 +87,7 @@ class TlsEntry(asyncio.Protocol):
                 self._transport.write(HttpRefusal("tls_only").encode(b""))
                 self._transport.write_eof()
                 self._transport.resume_reading()  # with unread bytes it would be reset, and the answer lost
-                await asyncio.sleep(LINGER_S)
+                await asyncio.sleep(self._limits.linger_s)
                 self._transport.abort()
                 return
             self._is_inside = True

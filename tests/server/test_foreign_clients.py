@@ -104,6 +104,6 @@ def test_it_is_an_event_of_the_default_sandbox() -> None:
 
 
 def test_bytes_like_tls_within_tls_are_not_advised_to_use_http(caplog: pytest.LogCaptureFixture) -> None:
-    ForeignClients().explained(HELLO, b"", HttpRefusal("malformed_request", "x"), is_within_tls=True)
+    ForeignClients().explained(HELLO, b"", HttpRefusal("malformed_request", "x"), is_tls=True)
     [line] = [record.getMessage() for record in caplog.records]
     assert line.startswith("a request was refused with 400 before it reached a sandbox: ")

@@ -34,12 +34,12 @@ def read(*packets: bytes, limits: HttpLimits | None = None) -> RequestReader:
 )  # fmt: skip
 def test_bytes_become_requests_and_a_state(packets: list[bytes], state: ReadingState, targets: list[bytes]) -> None:
     reader = read(*packets)
-    assert (reader.state, [one.target for one in reader.requests]) == (state, targets)
+    assert (reader.state, [one.target for one in reader.queue]) == (state, targets)
 
 
 def test_a_body_in_pieces_is_taken_as_it_comes() -> None:
     reader = read(request("POST", "/a", body=b"abcdef")[:-4])
-    (one,) = reader.requests
+    (one,) = reader.queue
     assert (one.take(), one.is_whole) == (b"ab", False)
     for piece in (b"c", b"d", b"ef"):
         reader.feed(piece)
@@ -59,7 +59,7 @@ def test_a_head_out_of_order_is_refused(packet: bytes) -> None:
     [("/a", b"a"), ("http://b:1/c?d", b"b:1"), ("HTTP://u:p@B", b"B"), ("https://[::1]?x", b"[::1]")],
 )
 def test_the_host_of_an_absolute_url_overrides_the_header(target: str, host: bytes) -> None:
-    (one,) = read(f"GET {target} HTTP/1.1\r\nX: 1\r\nHost: a\r\n\r\n".encode()).requests
+    (one,) = read(f"GET {target} HTTP/1.1\r\nX: 1\r\nHost: a\r\n\r\n".encode()).queue
     assert one.by_name == {b"x": b"1", b"host": host}
     assert sorted(one.headers) == [(b"host", host), (b"x", b"1")]
 

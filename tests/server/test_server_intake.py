@@ -9,12 +9,13 @@ from weakref import ref
 
 import pytest
 
-from simulator.server.message import SMALL_BODY_BYTES, HttpLimits, HttpRefusal, RequestMemoryBudget
+from simulator.server.message import HttpLimits, HttpRefusal, RequestMemoryBudget
 from simulator.server.protocol import HttpProtocol
 from tests.support.echo_at_once import EchoAtOnce
 from tests.support.echo_server import Client, Echo, Served, request, serving
 from tests.support.fed_connections import MovedLoop, fed_server, pass_time, turns
 
+SMALL = HttpLimits().small_body_bytes
 BUDGET = 1_000_000
 LARGE = 600_000  # one fits, two do not
 HEAD = b"POST %b HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
@@ -69,7 +70,7 @@ def test_a_body_that_does_not_fit_is_refused_at_once_and_the_body_before_it_cont
 
 
 def test_small_bodies_are_read_while_the_budget_is_used_up(bounded: Served) -> None:
-    body = b"b" * (SMALL_BODY_BYTES - 200)
+    body = b"b" * (SMALL - 200)
 
     async def main() -> None:
         async with await bounded.connect() as first, await bounded.connect() as small:
@@ -396,9 +397,9 @@ def test_a_small_connection_always_fits_and_is_counted() -> None:
     one = RequestMemoryBudget(HttpLimits(bodies_bytes=50_000))
     one.charge(0, 45_000)
     with pytest.raises(HttpRefusal):
-        one.charge(0, SMALL_BODY_BYTES + 1)
-    one.charge(0, SMALL_BODY_BYTES)
-    assert one.used == 45_000 + SMALL_BODY_BYTES
+        one.charge(0, SMALL + 1)
+    one.charge(0, SMALL)
+    assert one.used == 45_000 + SMALL
     with pytest.raises(HttpRefusal):
-        one.charge(SMALL_BODY_BYTES, SMALL_BODY_BYTES + 1)
-    assert one.used == 45_000 + SMALL_BODY_BYTES, "what was refused is not counted"
+        one.charge(SMALL, SMALL + 1)
+    assert one.used == 45_000 + SMALL, "what was refused is not counted"

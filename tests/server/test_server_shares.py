@@ -35,7 +35,7 @@ def test_a_connection_with_a_full_queue_is_not_read_until_it_is_answered() -> No
             protocol, greedy = server.connect(ONE * MANY)
             while greedy.answers < MANY:
                 assert greedy.is_paused
-                assert len(protocol.reader.requests) <= QUEUED_MAX + SLICE_BYTES // len(ONE)
+                assert len(protocol.reader.queue) <= QUEUED_MAX + SLICE_BYTES // len(ONE)
                 await turns(1)
             await turns(2)
             assert not greedy.is_paused
@@ -52,7 +52,7 @@ def test_requests_after_a_waiting_request_are_read_up_to_a_full_queue_and_answer
         async with fed_server(Echo(late_s=0)) as server:
             protocol, greedy = server.connect(request("GET", "/late-reader"), ONE * MANY)
             assert (greedy.answers, greedy.is_paused) == (0, True)
-            assert len(protocol.reader.requests) <= QUEUED_MAX + SLICE_BYTES // len(ONE)
+            assert len(protocol.reader.queue) <= QUEUED_MAX + SLICE_BYTES // len(ONE)
             await turns(10 * MANY)
             assert greedy.answers == MANY + 1
 
