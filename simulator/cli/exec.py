@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from reseller_sim.exchange import bypass
+from reseller_sim.exchange import CA_VARIABLE, bypass
 from simulator.cli.child import STOP_TIMEOUT_S, check_programs, on_path, run
 from simulator.cli.completion import BEHIND_DASHES
 from simulator.cli.flags import file_option, option, own_option
 from simulator.cli.output import print_to_stderr
 from simulator.cli.reports.report_cases import Reports, report_flags
-from simulator.cli.server_flags import ServerFlags, of_one_command, server_flags
+from simulator.cli.server_flags import ServerFlags, names_scenario, of_one_command, server_flags, team_flags
 from simulator.cli.usage import CannotStart, verb
 from simulator.cli.values import Span
 
@@ -51,6 +51,7 @@ class WithCommand(click.Command):
 
 @verb("exec", "-- npm test", "mine.yaml --audit --junit result.xml -- pytest -x", cls=WithCommand)
 @server_flags(port=0, port_variable=False)
+@team_flags(own_option)
 @own_option("--timeout", type=Span(0.1), help="Stop COMMAND when it takes longer than this; the exit code is 124.")
 @option(
     "--coverage",
@@ -84,12 +85,13 @@ def exec_command(
 ) -> int:
     """`exec` starts a simulator on a free port, runs COMMAND, and stops the simulator. COMMAND finds reseller-sim on
     its PATH, and reads RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_USERNAME, RESELLER_PASSWORD,
-    RESELLER_SANDBOX, RESELLER_SIM_URL (the control API) and, when there is a token, RESELLER_SIM_TOKEN.
+    RESELLER_SANDBOX and RESELLER_SIM_URL (the control API). It also reads RESELLER_SIM_TOKEN when there is a token, and
+    with --tls-cert RESELLER_SIM_CA.
 
     `exec` exits with COMMAND's exit code; 128+N when signal N ended it; 124 when it took longer than --timeout; 3 when
     it cannot be run. When COMMAND succeeded, the exit code is 1 if a sandbox does not meet an expectation of its
     scenario or, with --audit, a client's obligation of severity error, or if there was nothing to judge; and 3 if a
-    report cannot be written. Deleted and reset sandboxes count, too.
+    report or --data-dir cannot be written. Deleted and reset sandboxes count, too.
     """
     from simulator.cli.reports.judge import Judge
     from simulator.cli.reports.run_tapes import RunTapes
@@ -99,9 +101,10 @@ def exec_command(
     reports = Reports(**{name: flags.pop(name) for name in ("junit", "json_file", "format")})
     tapes = None if tape is None else RunTapes(tape, shows_secrets=tape_secrets)
     judge = Judge(reports, report, audits=audit, tapes=tapes)
+    wanted = ServerFlags(**flags, names_scenario=names_scenario(ctx))
     try:
         with on_path():
-            return _judged(ctx.obj, judge, ServerFlags(**flags), timeout, keeps_coverage=coverage)
+            return _judged(ctx.obj, judge, wanted, timeout, keeps_coverage=coverage)
     except CannotStart as refused:
         judge.not_run(refused.message)
         raise
@@ -135,10 +138,13 @@ def _judged(
         raise CannotStart("the server did not start; `reseller-sim serve` shows why")
     try:
         variables = environment(running.app, running.url)
+        if running.certificate:
+            variables[CA_VARIABLE] = str(Path(running.certificate).absolute())
         status = run(to_run, variables | bypass(variables, running.url), timeout_s)
     finally:
         running.server.should_exit = True
         thread.join(STOP_TIMEOUT_S)
     if keeps_coverage:
         print_to_stderr(coverage_page(running))
-    return judge.exit_code(status)
+    code = judge.exit_code(status)
+    return 3 if running.failures and not code else code

@@ -7,20 +7,17 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from os import environ
-from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final
 
 import click
-from click.core import ParameterSource
 
 from reseller_sim.exchange import Trust
-from simulator.cli import values
 from simulator.cli.control import NOT_READY, Control
 from simulator.cli.flags import asking_flags, json_flag, option, own_option
 from simulator.cli.output import echo_value, give_up, print_line, print_to_stderr
 from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, raise_file_limit, use_log_format
-from simulator.cli.server_flags import ServerFlags, server_flags, shared_server_flags
+from simulator.cli.server_flags import ServerFlags, names_scenario, server_flags, team_flags
 from simulator.cli.usage import VARIABLES, BadResult, CannotStart, notify, verb
 from simulator.cli.values import Span
 from simulator.cli.verbs import VERBS
@@ -32,35 +29,9 @@ PAUSE_S = 0.05
 
 @verb("serve", "mine.yaml --watch --clock manual", "--host 0.0.0.0 --allow-host simulator --data-dir data")
 @server_flags()
-@shared_server_flags
+@team_flags(option)
 @option("--watch", is_flag=True, help="Reload the scenario when its file, or a file that it extends, is saved.")
 @option("--until-stdin-ends", is_flag=True, help="Stop when stdin ends, for example because the parent program ended.")
-@option(
-    "--data-dir",
-    metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Store the sandboxes in this folder, and restore them at the start.",
-)
-@option(
-    "--durability",
-    type=click.Choice(["process", "power"]),
-    default="process",
-    help="process: keep all data if the process is killed. power: also after a power cut.",
-)
-@option("--store", metavar="URL", help="Share the sandboxes with other servers: postgresql://USER@HOST/DATABASE.")
-@option("--lease", type=Span(1, 600), default="15s", help="With --store: after this silence another server takes over.")
-@option(
-    "--store-grace",
-    type=Span(0, 24 * 3600),
-    default="60s",
-    help="With --store: how long /_sim shows the state in memory while PostgreSQL does not answer.",
-)
-@option(
-    "--advertise",
-    metavar="URL",
-    parse=values.server_address,
-    help="With --store: this server's address for the others.  [default: the address that reaches PostgreSQL]",
-)
 @option(
     "--drain",
     type=Span(0, 3600),
@@ -76,7 +47,8 @@ def serve_command(
 ) -> int:
     """SCENARIO is a file or the name of a bundled scenario, by default `default`. When the server is ready, it prints
     its address, its test credentials and a signed request that you can paste. Then it prints a line for each request,
-    status, callback and webhook when it happens. Ctrl-C or SIGTERM stops the server, with exit code 0.
+    status, callback and webhook when it happens. Ctrl-C or SIGTERM stops the server, with exit code 0. SIGHUP reloads
+    the certificate, its key, and the files of tokens.
     """
     exit_quietly_when_stopped()
     if until_stdin_ends:
@@ -90,8 +62,7 @@ def serve_command(
     raise_file_limit()
     if unknown := unknown_variables(ctx.command, environ):
         notify(unknown)
-    names_scenario = ctx.get_parameter_source("scenario") is not ParameterSource.DEFAULT
-    wanted = ServerFlags(**flags, names_scenario=names_scenario)
+    wanted = ServerFlags(**flags, names_scenario=names_scenario(ctx))
     at_end = ExitStack()
 
     def on_ready(running: BoundServer) -> None:

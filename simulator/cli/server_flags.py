@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from simulator.cli import completion, values
 from simulator.cli.flags import UTC_FLAG, Decorated, all_of, option, own_option
@@ -22,7 +23,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 class ServerFlags(NamedTuple):
-    """The server options of `serve` and `exec`, as `server_flags` passes them; what only `serve` has comes last."""
+    """The server options of `serve` and `exec`, as `server_flags` and `team_flags` pass them; `drain` is of `serve`."""
 
     scenario: str
     host: str
@@ -103,7 +104,7 @@ def sandbox_start(option: Callable[..., Callable[[Any], Any]]) -> list[Callable[
 
 
 def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Callable[[Decorated], Decorated]:
-    """Return the argument SCENARIO and the flags of a server, one keyword for each field of `ServerFlags`."""
+    """Return the argument SCENARIO and the flags of any simulator, as keywords with the names of `ServerFlags`."""
     return all_of(
         [
             click.argument(
@@ -188,32 +189,76 @@ def _root_path(text: str) -> str:
     return root
 
 
-shared_server_flags = all_of(
-    [
-        option("--tls-cert", type=_FILE, help="Serve https with this certificate and its chain, in PEM."),
-        option("--tls-key", type=_FILE, help="The certificate's key. SIGHUP reloads both files."),
-        option(
-            "--control-tokens",
-            type=_FILE,
-            help="A file of tokens for /_sim, one per line: NAME read|full TOKEN [sandbox=ID]. SIGHUP reloads it.",
-        ),
-        option(
-            "--trusted-forwarders",
-            metavar="ADDRESS|NETWORK",
-            multiple=True,
-            parse=_networks,
-            help="A proxy whose X-Forwarded-For, -Proto and -Host headers are trusted.",
-        ),
-        option("--root-path", metavar="PATH", parse=_root_path, help="The path prefix of the proxy, such as /sim."),
-        option(
-            "--quota-transactions", type=Integer(0, 10_000_000), help="The most payments in a sandbox; 0: no limit."
-        ),
-        option("--quota-bytes", type=Integer(0, 2**40), help="The most bytes of inputs in a sandbox; 0: no limit."),
-        option("--quota-rate", type=Number(0, 1_000_000), help="The most requests a second to a sandbox; 0: no limit."),
-    ]
-)
-"""The flags of a server that a team shares: `tls_cert`, `tls_key`, `control_tokens`, `trusted_forwarders`, `root_path`,
-and the three quotas, whose bounds are those of POST /_sim/sandboxes."""
+def team_flags(option: Callable[..., Callable[[Any], Any]]) -> Callable[[Decorated], Decorated]:
+    """Return the flags of a server that keeps its sandboxes or that a team shares, one keyword for each of the other
+    fields of `ServerFlags`. `option` declares a flag. The bounds of the quotas are those of POST /_sim/sandboxes."""
+    return all_of(
+        [
+            option("--tls-cert", type=_FILE, help="Serve https with this certificate and its chain, in PEM."),
+            option("--tls-key", type=_FILE, help="The certificate's key, in PEM."),
+            option(
+                "--control-tokens",
+                type=_FILE,
+                help="A file of tokens for /_sim, one per line: NAME read|full TOKEN [sandbox=ID].",
+            ),
+            option(
+                "--trusted-forwarders",
+                metavar="ADDRESS|NETWORK",
+                multiple=True,
+                parse=_networks,
+                help="A proxy whose X-Forwarded-For, -Proto and -Host headers are trusted.",
+            ),
+            option("--root-path", metavar="PATH", parse=_root_path, help="The path prefix of the proxy, such as /sim."),
+            option(
+                "--quota-transactions", type=Integer(0, 10_000_000), help="The most payments in a sandbox; 0: no limit."
+            ),
+            option("--quota-bytes", type=Integer(0, 2**40), help="The most bytes of inputs in a sandbox; 0: no limit."),
+            option(
+                "--quota-rate", type=Number(0, 1_000_000), help="The most requests a second to a sandbox; 0: no limit."
+            ),
+            option(
+                "--data-dir",
+                metavar="DIR",
+                type=click.Path(file_okay=False, path_type=Path),
+                help="Store the sandboxes in this folder, and restore them at the start.",
+            ),
+            option(
+                "--durability",
+                type=click.Choice(["process", "power"]),
+                default="process",
+                help="process: keep all data if the process is killed. power: also after a power cut.",
+            ),
+            option(
+                "--store",
+                metavar="URL",
+                help="Share the sandboxes with other servers: postgresql://USER@HOST/DATABASE.",
+            ),
+            option(
+                "--lease",
+                type=Span(1, 600),
+                default="15s",
+                help="With --store: after this silence another server takes over.",
+            ),
+            option(
+                "--store-grace",
+                type=Span(0, 24 * 3600),
+                default="60s",
+                help="With --store: how long /_sim shows the state in memory while PostgreSQL does not answer.",
+            ),
+            option(
+                "--advertise",
+                metavar="URL",
+                parse=values.server_address,
+                help="With --store: this server's address for the others.  "
+                "[default: the address that reaches PostgreSQL]",
+            ),
+        ]
+    )
+
+
+def names_scenario(ctx: click.Context) -> bool:
+    """Return whether the user names the scenario, so that a stored sandbox follows it."""
+    return ctx.get_parameter_source("scenario") is not ParameterSource.DEFAULT
 
 
 def options_of(flags: ServerFlags) -> Options:
@@ -236,10 +281,12 @@ def options_of(flags: ServerFlags) -> Options:
 
 
 def of_one_command(flags: ServerFlags) -> ServerFlags:
-    """Return the flags of a server for a single command. Its generated token does not change the default of
-    `--callbacks`."""
+    """Return the flags of a server for a single command. A token does not change the default of `--callbacks`. The
+    command has a token of its own beside a list of tokens."""
     without = flags._replace(control_token=None, control_token_file=None, control_tokens=None)
-    return flags._replace(callbacks=flags.callbacks or _default_callbacks(without))
+    has_token = flags.control_token is not None or flags.control_token_file is not None
+    token = flags.control_token if has_token or flags.control_tokens is None else secrets.token_urlsafe(24)
+    return flags._replace(callbacks=flags.callbacks or _default_callbacks(without), control_token=token)
 
 
 def _default_callbacks(flags: ServerFlags) -> str:

@@ -270,3 +270,16 @@ def test_no_other_time_to_drain_is_taken(span: str) -> None:
     done = invoke("serve", "--drain", span)
     assert done.exit_code == 2
     assert "--drain" in done.stderr
+
+
+def test_a_run_whose_data_folder_fails_does_not_end_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    def prepare_with_failure(flags: ServerFlags, on_ready: Any, **more: Any) -> BoundServer:
+        def fail(running: BoundServer) -> None:
+            on_ready(running)
+            running.fail("data: the disk is full")
+
+        return prepare(flags, fail, **more)
+
+    monkeypatch.setattr(server_module, "prepare", prepare_with_failure)
+    done = invoke("exec", "--", "true")
+    assert (done.exit_code, done.stderr) == (3, "reseller-sim: data: the disk is full\n")

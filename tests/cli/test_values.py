@@ -45,6 +45,8 @@ LENGTHS = {
     "serve --lease": ("serve",),
     "serve --store-grace": ("serve",),
     "exec --sandbox-ttl": ("exec", "--", "true"),
+    "exec --lease": ("exec", "--", "true"),
+    "exec --store-grace": ("exec", "--", "true"),
     "exec --timeout": ("exec", "--", "true"),
     "explore --sandbox-ttl": ("explore", "--", "true"),
     "explore --timeout": ("explore", "--", "true"),

@@ -17,6 +17,7 @@ import pytest
 
 from simulator import __version__
 from simulator.scenario.library import load_scenario
+from tests.support.certificates import pair
 from tests.support.processes import (
     PROGRAM,
     ask,
@@ -519,3 +520,43 @@ def test_a_result_says_that_the_run_has_not_ended_until_it_has(tmp_path: Path) -
     assert done.status == 0
     assert json.loads(done.out)["suites"][0]["cases"][0]["message"] == "the run has not ended"
     assert json.loads(as_json.read_text())["ok"] is True
+
+
+PAY = """reseller-sim call POST /v2/topup -d '{"refid":"%s","product":"RELOAD","account":"0123456789","amount":10}'"""
+
+
+@pytest.mark.slow
+def test_a_run_with_a_data_folder_continues_where_the_last_one_ended(tmp_path: Path) -> None:
+    begin = ("exec", "--clock", "manual", "--data-dir", str(tmp_path / "data"))
+    assert run(*begin, "--", "sh", "-c", PAY % "order-1", PATH=BARE).status == 0
+    tape = tmp_path / "second.tape"
+    shown = run(*begin, "--tape", str(tape), "--", "reseller-sim", "story", "order-1", PATH=BARE)
+    assert shown.out.startswith("order-1: RELOAD 10.00 MYR to 0123456789, Accepted (1)\n"), shown.err
+    replayed = run("replay", str(tape))
+    assert (replayed.status, replayed.out.split(":")[0]) == (0, "default"), replayed.out
+
+
+@pytest.mark.slow
+def test_the_command_trusts_the_certificate_of_its_server_and_has_a_token_beside_a_list(tmp_path: Path) -> None:
+    certificate = pair("shared")
+    tokens = tmp_path / "tokens"
+    tokens.write_text("watcher read a-token-of-the-list\n")
+    tokens.chmod(0o600)
+    script = (
+        "reseller-sim call GET /v2/balance && reseller-sim deposit 10"
+        " && RESELLER_SIM_TOKEN=a-token-of-the-list reseller-sim requests"
+    )
+    tls = ("--tls-cert", str(certificate.certificate), "--tls-key", str(certificate.key))
+    done = run("exec", *tls, "--control-tokens", str(tokens), "--", "sh", "-c", script, PATH=BARE)
+    assert done.status == 0, done.err
+    assert "RS001: 10.00 MYR added, balance 5010.00 MYR" in done.out
+    assert re.search(r"^1 .* GET +/v2/balance +200$", done.out, re.MULTILINE)
+
+
+@pytest.mark.slow
+def test_a_quota_of_the_flags_limits_the_command() -> None:
+    script = f"{PAY % 'order-1'} && {PAY % 'order-2'}"
+    done = run("exec", "--quota-transactions", "1", "--", "sh", "-c", script, PATH=BARE)
+    assert done.status == 1
+    assert "order-1" in done.out
+    assert "quota" in done.out
