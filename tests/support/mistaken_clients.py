@@ -168,6 +168,7 @@ CLIENTS: tuple[Mistaken, ...] = (
     mistaken("query-with-path", query=lambda request: f"/s/mine{request.path}?{Signer().query(request)}"),
     mistaken("query-with-path", query=lambda request: f"{request.path}?{Signer().query(request)}"),
     mistaken("query-is-url", query=lambda request: f"http://sim.test{request.path}?{request.query}"),
+    mistaken("query-is-url", BARE, query=lambda request: f"sim.test{request.path}"),
     mistaken("query-with-question-mark", Request(query="a=1&b=2"), query=lambda request: "?" + request.query),
     mistaken("query-with-question-mark", query=lambda request: "?" + Signer().query(request)),
     mistaken("parameter-without-equals", Request(query="b=2&flag"), query=lambda _: "b=2&flag="),

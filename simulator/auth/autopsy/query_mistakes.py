@@ -216,7 +216,7 @@ MISTAKES = (
          lambda r: [b"?".__add__] if r.query else [], 1),
         ("query-is-url", "the whole URL is signed instead of the query", _AFTER,
          lambda r: _after(r, [scheme + r.host + path + b"?"[: len(r.query)] for path in r.paths
-                              for scheme in (b"http://", b"https://")])),
+                              for scheme in (b"http://", b"https://", b"")])),
         ("query-is-literal", "{} is signed as the query", QUERY, always(*_LITERALS.items())),
     ),
     *rows(

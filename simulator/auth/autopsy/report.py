@@ -23,10 +23,7 @@ from simulator.auth.headers import API_KEY
 from simulator.auth.signature import Claim
 from simulator.short_text import one_line, shortened
 
-_UNCOMMON = (
-    "no common mistake was found in a short search; the journal and `reseller-sim explain` have the whole autopsy, "
-    "with rarer mistakes, two together, and other secrets"
-)
+_UNCOMMON = "no common mistake was found in a short search; run `reseller-sim explain --last` for a longer search"
 _ENCODED = (
     "the body was sent with Content-Encoding, which the service does not support: the signature covers the bytes that "
     "are sent, and these have to be plain JSON"
@@ -34,8 +31,8 @@ _ENCODED = (
 IS_RIGHT = "the signature is right"
 _UNKNOWN = "no known mistake explains the signature, and no tried pair of mistakes"
 _UNKNOWN_FIX = (
-    "print the string that your client gives to the HMAC and have it compared (`reseller-sim explain` with --string, "
-    "or ?string= of the request in the journal); compare the secret with that of the key, too"
+    "print the string that your client passes to the HMAC, and compare it with `reseller-sim explain --string`; "
+    "compare the secret with that of the key, too"
 )
 _UNFINISHED = (
     "no known mistake explains the signature, but not all pairs were tried: the request is long, or several forms of "
