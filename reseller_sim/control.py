@@ -137,13 +137,18 @@ def decoded(request: str, answer: Answer) -> Any:
     if answer.status >= REFUSED:
         hint = WHERE_TO_AUTHORIZE if answer.status == UNAUTHORIZED else ""
         message = f"{found.get('message', 'the control API refused the request')}{hint}"
-        problems = tuple(
-            (f"line {one['line']}, " if one.get("line") else "") + f"{one['path']}: {one['message']}"
-            for one in found.get("problems") or ()
-        )
+        problems = tuple(f"{_place(one)}{one['path']}: {one['message']}" for one in found.get("problems") or ())
         code, member = found.get("error", NO_CODE), found.get("path") or ""
         raise SimulatorError(answer.status, code, message, member, problems)
     return found if answer.body else None
+
+
+def _place(problem: dict[str, Any]) -> str:
+    """Return the place of a problem as the beginning of a line, as `check` prints it for a file."""
+    if not problem.get("line"):
+        return ""
+    file = problem.get("file")
+    return f"{file}:{problem['line']}:{problem['column']}, " if file else f"line {problem['line']}, "
 
 
 def given(**values: Any) -> dict[str, Any]:

@@ -58,9 +58,10 @@ def on_path() -> Iterator[None]:
 
 def _again() -> list[str]:
     """Return words that call this program from any folder. The `-m` form cannot import another package `simulator`."""
-    called = Path(sys.argv[0])
-    own = [str(called.absolute())] if called.name == NAME else ["-m", "reseller_sim"]
-    return [sys.executable, *own]
+    called = Path(sys.argv[0]).absolute()
+    if called.name != NAME:
+        return [sys.executable, "-m", "reseller_sim"]
+    return [str(called)] if os.access(called, os.X_OK) else [sys.executable, str(called)]
 
 
 FORWARDED: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]

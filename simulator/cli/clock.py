@@ -130,7 +130,8 @@ def _print(done: dict[str, Any]) -> None:
 
 def _row(row: dict[str, Any]) -> tuple[object, ...]:
     """Return a row about an action. A callback shows the status that it carries, a webhook the type of its event."""
-    answered = row.get("answered") or row.get("ending") or ""
+    ending = row.get("ending") or ""
+    answered = row.get("answered") or {"connection": "no answer"}.get(ending, ending)
     return row["kind"], row.get("refid", ""), _status(row), row.get("url", ""), answered, row.get("skipped", "")
 
 

@@ -182,10 +182,17 @@ def _send_probes(control: Control, whose: str | None, json: bool) -> int:
     if json:
         echo_value(answer)
     else:
-        rows = [(probe["probe"], probe["verdict"], probe["reason"] or probe["about"]) for probe in answer["probes"]]
+        rows = [(probe["probe"], probe["verdict"], _about(probe)) for probe in answer["probes"]]
         reds = [probe["verdict"] == "finding" for probe in answer["probes"]]
         print_table(("probe", "verdict", "about"), rows, reds=reds)
     return 1 if answer["findings"] else 0
+
+
+def _about(probe: dict[str, Any]) -> str:
+    """Return what a probe is about, or the reason why it has no verdict."""
+    if probe["verdict"] == "inconclusive":
+        return f"{outcome(probe['requests'][-1])}: {probe['about']}"
+    return str(probe["reason"] or probe["about"])
 
 
 def _delivery(control: Control, event: str, since: str) -> dict[str, Any]:

@@ -23,6 +23,18 @@ class Verbs(click.Group):
         """Return the verbs in the order of `VERBS`."""
         return list(VERBS)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Refuse an unknown verb with a suggestion."""
+        if args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            from simulator.domain.model.likeness import nearest  # only here: help stays fast
+
+            likely = nearest(args[0], VERBS)
+            hint = f" (did you mean {likely!r}?)" if likely else ""
+            raise click.UsageError(f"there is no verb {args[0]!r}{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a verb; None for an unknown name."""
         if cmd_name not in VERBS:

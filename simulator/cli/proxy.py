@@ -167,7 +167,7 @@ def _banner(facts: Mapping[str, str | None], record: Path | None) -> str:
         ("callbacks", callbacks if facts["callbacks_to"] else "not passed on; --callbacks-to says where to"),
         ("control API", facts["control_url"]),
         ("", facts["control_token"] and f"Authorization: Bearer {facts['control_token']}"),
-        ("recorded in", record),
+        ("recording", record and f"{record}, written every minute and at the end"),
     ]
     lines = [f"  {name:<11} {whole_line(text)}" for name, text in rows if text]
     return "\n".join([f"reseller-sim {__version__} passes requests on at {facts['url']}", "", *lines])

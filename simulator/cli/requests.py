@@ -83,6 +83,8 @@ def requests_command(
         _print_whole(control.ask("GET", f"/requests/{number}"), json)
     elif json:
         echo_value({"requests": found})
+    elif not found:
+        print_line(f"the sandbox {control.sandbox} has received no such request")
     else:
         rows = found[::-1]
         heading, times = times_of_day([row["at"] for row in rows])
@@ -175,4 +177,5 @@ def trxid_of(control: Control, refid: str, reseller: str | None = None) -> str:
         raise BadResult(f"no payment was made; request {row['n']} with this refid was refused: {why}")
     if refid.isascii() and refid.isdigit():
         return refid
-    raise BadResult(f"the sandbox {control.sandbox} has no payment {refid!r}; `reseller-sim hold` lists held requests")
+    advice = "see `reseller-sim requests` and `reseller-sim hold list`"
+    raise BadResult(f"the sandbox {control.sandbox} has no payment {refid!r}: {advice}")

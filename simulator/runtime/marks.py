@@ -47,7 +47,7 @@ class Marks:
         """Return the mark of this name. Raises `Unknown`."""
         found = self._by_name.get(name)
         if found is None:
-            raise Unknown("unknown_mark", f"there is no mark {name!r}; GET …/marks lists them", "mark")
+            raise Unknown("unknown_mark", f"there is no mark {name!r}; `reseller-sim mark list` lists them", "mark")
         return found
 
     def remove(self, name: str) -> None:

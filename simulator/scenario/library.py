@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
-from os.path import isfile
+from os.path import exists, isfile
 from pathlib import Path as FilePath
 from typing import Any, Final
 
@@ -48,7 +48,7 @@ class CheckResult(msgspec.Struct, frozen=True):
 
 def check_file(path: FilePath) -> CheckResult:
     """Return the problems of a scenario file."""
-    if not is_path(str(path)) and not isfile(path):
+    if not is_path(str(path)) and not exists(path):
         advice = "; bundled scenarios such as this one need no check" if path.name in names() else ""
         text = f"there is no such file{advice or suggestion(path.name, names())}"
         problem = Problem(str(path), 1, 1, "", "no_file", text)

@@ -168,7 +168,7 @@ def test_a_right_string_leaves_only_mistakes_in_signing_it(steps: dict[str, Any]
 
 def test_without_a_string_the_answer_says_what_to_paste() -> None:
     lines = explained(sign(key=lambda: b"unknown")).stdout.splitlines()
-    assert any(one.startswith("fix: print the string that your client gives to the HMAC") for one in lines)
+    assert any(one.startswith("fix: print the string that your client passes to the HMAC") for one in lines)
     assert any("--string" in one for one in lines)
 
 

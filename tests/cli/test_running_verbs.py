@@ -73,6 +73,13 @@ def test_an_advance_shows_people_what_happened(asking: Asking) -> None:
     assert re.fullmatch(r"It is \S+ \S+ \+08:00\.\n", shown(asking, "advance", "1s"))
 
 
+@pytest.mark.usefixtures("terminal")
+def test_an_advance_shows_a_callback_without_an_answer(asking: Asking) -> None:
+    asking.verb("inbox", "--reply", "disconnect")
+    asking.pay("order-1")
+    assert re.search(r" callback +order-1 +Processing +inbox:callbacks +no answer\n", shown(asking, "advance", "2s"))
+
+
 def test_a_request_is_sent_once_more_and_what_came_of_it_is_printed(asking: Asking) -> None:
     asking.pay("order-1")
     asking.json("advance", "idle")
@@ -125,6 +132,11 @@ def test_several_statuses_are_written_as_people_write_them(asking: Asking, statu
     asking.pay("order-2", "1")
     asking.verb("call", "GET", "/v2/balance")
     assert [one["n"] for one in asking.json("requests", "--status", status)["requests"]] == found
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_list_of_no_requests_says_so(asking: Asking) -> None:
+    assert shown(asking, "requests") == f"the sandbox {asking.sandbox} has received no such request\n"
 
 
 def test_one_request_is_printed_whole(asking: Asking) -> None:
@@ -270,7 +282,8 @@ def test_a_triggered_callback_is_sent_at_once_even_though_the_clock_stands(askin
     sent = asking.json("trigger", "callback", "order-1")
     assert (sent["payment_status"], sent["state"], sent["copy"]) == ("Processing", "delivered", 1)
     assert len(asking.json("inbox")["items"]) == 2
-    assert "no payment" in refusal(asking.verb("trigger", "callback", "order-9"), 1)
+    line = refusal(asking.verb("trigger", "callback", "order-9"), 1)
+    assert line.endswith("has no payment 'order-9': see `reseller-sim requests` and `reseller-sim hold list`")
 
 
 def test_triggered_webhooks_reach_their_receivers_or_say_why_not(simulator_url: str, tmp_path: Path) -> None:
@@ -308,6 +321,15 @@ def test_people_read_a_line_for_each_probe(asking: Asking) -> None:
     asking.pay("order-1")
     asking.json("advance", "10s")
     assert re.search(r"^callback-unknown-refid +finding ", shown(asking, "trigger", "probes", status=1), re.MULTILINE)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_probe_without_a_verdict_has_the_end_of_its_request(asking: Asking) -> None:
+    asking.verb("inbox", "--reply", "500")
+    asking.pay("order-1")
+    asking.json("advance", "10s")
+    found = shown(asking, "trigger", "probes", status=1)
+    assert re.search(r"^callback-unknown-refid +inconclusive +answered 500: a payment that you", found, re.MULTILINE)
 
 
 def test_the_clock_is_shown_and_its_mode_set(asking: Asking) -> None:

@@ -102,6 +102,11 @@ def test_a_file_that_cannot_be_used_is_a_problem_with_its_place(folder: Path, ve
     assert verb == "check" or result.stdout == ""
 
 
+def test_a_folder_is_not_checked(folder: Path) -> None:
+    (folder / "scenarios").mkdir()
+    assert invoke("check", str(folder / "scenarios")).stdout.endswith("no_file this is a folder; name a file in it\n")
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_an_unreadable_file_is_a_problem_for_each_verb(
     folder: Path, verb: str, monkeypatch: pytest.MonkeyPatch

@@ -225,7 +225,7 @@ CONTROL: list[Row] = [
         *(
             "removeMark|rewindSandbox|createSandbox",
             404,
-            "unknown_mark: (fork[.])?mark: there is no mark '.*'; GET .*/marks lists them",
+            "unknown_mark: (fork[.])?mark: there is no mark '.*'; `reseller-sim mark list` lists them",
         ),
         *("Sandboxes", "/marks/{mark}`", "unknown"),
     ),

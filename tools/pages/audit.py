@@ -34,7 +34,7 @@ about money or correctness, and fails `exec --audit`. A `warning` fails only `re
 - Times are the sandbox's. When the clock stands still, the pace is not judged; otherwise it has half a second of
   tolerance. Timestamps of signatures are compared with the clock that the service uses.
 - Obligations of receivers need a receiver of your own, since the inbox is part of the simulator. Forgeries need
-  `POST /_sim/sandboxes/{{sandbox}}/probes`.
+  `reseller-sim trigger probes`.
 - The audit avoids false positives. Two equal orders are a double payment only if the first had an unknown outcome and
   was left so. A client may read only a part of a list. Requests that were rejected before their body was read, and
   truncated answers, are not judged.

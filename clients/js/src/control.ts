@@ -10,7 +10,13 @@ const PAGE = 1000;
 const CHARS_SHOWN = 100;
 
 /** One of the mistakes in a scenario or rule that was refused. */
-export type Problem = { message: string; path?: string; line?: number; column?: number; [more: string]: unknown };
+export type Problem = { message: string; path?: string; file?: string | null; line?: number; column?: number; [more: string]: unknown };
+
+/** The place of a problem as the beginning of a line, as `check` prints it for a file. */
+function placeOf({ file, line, column }: Problem): string {
+  if (!line) return "";
+  return file ? `${file}:${line}:${column}, ` : `line ${line}, `;
+}
 
 /** The control API refused a request: its status, its code and sentence, and every problem of a scenario or rule. */
 export class SimulatorError extends Error {
@@ -18,7 +24,7 @@ export class SimulatorError extends Error {
 
   /** `path` is the part of the request that it is about, or empty. */
   constructor(readonly status: number, readonly code: string, message: string, readonly path: string, readonly problems: readonly Problem[] = []) {
-    const lines = problems.map((problem) => `\n  ${problem.path ? `${problem.path}: ` : ""}${problem.message}`);
+    const lines = problems.map((problem) => `\n  ${placeOf(problem)}${problem.path ? `${problem.path}: ` : ""}${problem.message}`);
     super(`${message} (${status} ${code}${path && `, at ${path}`})${lines.join("")}`);
   }
 }

@@ -30,6 +30,7 @@ from simulator.scenario.sections.matchers import AMOUNT, BODY_FACTS, PATH, numbe
 from simulator.scenario.sections.rule_sections import listed_values
 
 FIELDS_COUNTED = BODY_FACTS | {"trxid"}  # values of `per` that only some endpoints have
+NAMED_MAX = 5  # products that a message offers instead
 FIELDS = {"new": "refid"}  # facts whose field has another name
 
 
@@ -136,16 +137,18 @@ OF_PAYMENTS = ("payments", "voids", "disputes")  # rules about payments, whose a
 
 
 class _Need(msgspec.Struct, frozen=True):
-    """A property that a section's products need, and the message about a product without it."""
+    """A property that a section's products need, the message about a product without it, and the word for products
+    with it."""
 
     has: Callable[[Product], bool]
     code: str
     lacks: str
+    having: str
 
 
-BILLS = _Need(lambda product: product.bill is not None, "no_bills", "{} has no bills")
+BILLS = _Need(lambda product: product.bill is not None, "no_bills", "{} has no bills", "with bills")
 NEEDS: Mapping[str, _Need] = {
-    "voids": _Need(lambda product: product.voidable, "not_voidable", "payments of {} cannot be voided"),
+    "voids": _Need(lambda product: product.voidable, "not_voidable", "payments of {} cannot be voided", "voidable"),
     "bills": BILLS,
 }
 
@@ -180,13 +183,14 @@ def _lint_need(need: _Need, entry: ValueReader, matched: list[Product], catalog:
     named = listed_values(entry)
     found = [catalog.products[code.text()] for code in named if code.text() in catalog.products]
     lacking = {product.code for product in found if not need.has(product)}
+    having = ", ".join([code for code, product in catalog.products.items() if need.has(product)][:NAMED_MAX])
+    others = f"; {need.having}: {having}" if having else ""
     for value in named:
         if value.text() in lacking:
-            text = f"nothing matches: {need.lacks.format(value.text())}"
-            value.problem(need.code, text)
+            value.problem(need.code, f"nothing matches: {need.lacks.format(value.text())}{others}")
     if not named and not any(map(need.has, matched)):
         lacks = need.lacks.format(", ".join([product.code for product in matched])) if matched else "no product matches"
-        entry.problem(need.code, f"nothing matches: {lacks}")
+        entry.problem(need.code, f"nothing matches: {lacks}{others}")
         return True
     return bool(lacking)
 
