@@ -254,7 +254,7 @@ def sandboxes_of(request: Request) -> Sandboxes:
 
 def sandbox_of(request: Request) -> LiveSandbox:
     """Return the sandbox in the path; raises `Unknown`. Before a read, `ControlApp` has processed the items that its
-    running clock made due; before a command, `submit` does so."""
+    running clock made due; before a command, `settle_and_apply` does so."""
     sandbox = sandboxes_of(request).get(request.path_params["sandbox"])
     sandbox.is_touched = True
     request.state.sandbox = sandbox, sandbox.core

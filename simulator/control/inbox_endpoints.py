@@ -108,7 +108,7 @@ async def set_replies(request: Request, live: LiveSandbox) -> Response:
         first = error.problems[0]
         raise InvalidInput(first.message, _INDEX.sub(r".\1", first.path)) from None
     refuse_lost_sandbox(request)
-    live.program_inbox(name, document, program)
+    live.inbox_inputs.set_program(name, document, program)
     warnings = [] if live.clock.runs else real_waits({"inboxes": {name: document}}, live.scenario.limits)
     return reply(wanted | {"warnings": warnings})
 
@@ -116,7 +116,7 @@ async def set_replies(request: Request, live: LiveSandbox) -> Response:
 async def clear(request: Request, live: LiveSandbox) -> Response:
     """Delete received requests and programmed replies."""
     name = _name_of(request)
-    live.clear_inbox(name)
+    live.inbox_inputs.clear(name)
     return Response(status_code=204)
 
 
@@ -131,7 +131,7 @@ async def receive(request: Request) -> ASGIApp:
     request.state.sandbox = live, live.core
     body = await bytes_of(request, BODY_BYTES_MAX)
     query, headers = request.scope["query_string"], tuple(request.headers.raw)
-    taken = live.receive(name, request.method, query, headers, body)
+    taken = live.inbox_inputs.receive(name, request.method, query, headers, body)
     if taken.delay:
         request.scope.get("cancel_when_left", lambda: None)()
         await live.delays.sleep(live.clock.wall_seconds(typical(taken.delay)))

@@ -72,7 +72,7 @@ def _begun_after(callbacks: Iterable[Callback], sent: AttemptLog, cursor: int) -
 
 async def send_callback(request: Request, live: LiveSandbox) -> Response:
     """Send the callback of a payment's present status again now."""
-    repeat: Callback = await live.submit(SendCallback(request.path_params["trxid"]))
+    repeat: Callback = await live.settle_and_apply(SendCallback(request.path_params["trxid"]))
     return reply(callback_row(repeat, live.courier.sent), 201)
 
 
@@ -92,7 +92,7 @@ async def list_callbacks(request: Request, live: LiveSandbox) -> Response:
     def counter() -> Callable[[], int]:
         matching = filter(matches, live.core.state.callbacks)
         counted = sum(1 for one in matching for tried in one.attempts if tried.result is not None)
-        return live.driver.ended.tally(matches, counted).count
+        return live.driver.job_ends.tally(matches, counted).count
 
     complete = await waited(request, live, query, counter, live.driver.notifier)
     callbacks = live.core.state.callbacks
@@ -132,7 +132,7 @@ async def list_deliveries(request: Request, live: LiveSandbox) -> Response:
         return isinstance(job, Delivery) and job.state is not DeliveryState.UNDER_WAY and matches(job)
 
     def counter() -> Callable[[], int]:
-        return live.driver.ended.tally(has_ended, counted=sum(map(has_ended, log))).count
+        return live.driver.job_ends.tally(has_ended, counted=sum(map(has_ended, log))).count
 
     complete = await waited(request, live, query, counter, live.driver.notifier)
     cursor, left_out, sent = cursor_of(query), log.left_out, live.courier.sent
@@ -148,7 +148,7 @@ async def show_delivery(request: Request, live: LiveSandbox) -> Response:
 
 async def replay(request: Request, live: LiveSandbox) -> Response:
     """Create a new job for the event of a failed one; counts like every manual replay."""
-    outcome = await live.submit(ReplayDelivery(None, request.path_params["job"]))
+    outcome = await live.settle_and_apply(ReplayDelivery(None, request.path_params["job"]))
     if isinstance(outcome, ReplayRefused):
         return _replay_refusal(outcome)
     return reply(delivery_row(outcome, live.courier.sent), 201)

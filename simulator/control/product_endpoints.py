@@ -32,7 +32,7 @@ async def change_product(request: Request, live: LiveSandbox) -> Response:
     body = await body_of(request, "product-request")
     changes = build_changes(body, product, is_overlay=reseller is not None)
     command = ChangeProduct(code, changes.properties, changes.options, reseller.code if reseller else None)
-    done: ProductChange = await live.submit(command)
+    done: ProductChange = await live.settle_and_apply(command)
     updated = last_updated(state, state.now, reseller)
     kept = _resellers_with_own(state, code, changes.properties) if reseller is None else []
     return reply(
@@ -73,7 +73,7 @@ async def _change_tree(kind: TreeKind, request: Request, live: LiveSandbox) -> R
     state.catalog.part(kind, id_)
     body = await body_of(request, f"{kind}-request")
     command = ChangeTree(kind, id_, build_tree_changes(body, kind, state.catalog))
-    done: TreeChange = await live.submit(command)
+    done: TreeChange = await live.settle_and_apply(command)
     return reply(
         {
             "changed": list(done.changed),
@@ -124,5 +124,5 @@ async def put_network(request: Request, live: LiveSandbox) -> Response:
     product_of(live.core.state, product)
     wanted = await body_of(request, "network-request")
     status = NetworkStatus(wanted["status"])
-    await live.submit(SetNetwork(product, status))
+    await live.settle_and_apply(SetNetwork(product, status))
     return reply({"product": product, "status": status.value})

@@ -52,7 +52,7 @@ async def add(request: Request, live: LiveSandbox) -> Response:
     for place, url in targets.items():  # deliveries are never sent there: `POST /v2/callback-url` refuses them, too
         if url and (reason := reason_to_refuse(url)):
             raise InvalidInput(reason, place)
-    added = await live.submit(AddReseller(start))
+    added = await live.settle_and_apply(AddReseller(start))
     sandboxes_of(request).learn_keys(live)
     return reply(render.reseller(added), 201)
 
@@ -65,7 +65,7 @@ async def deposit(request: Request, live: LiveSandbox) -> Response:
     if amount is None:
         raise InvalidInput("amount must be a decimal number such as 10.50", "amount")
     type_ = EntryType(wanted.get("type", EntryType.DEPOSIT))
-    entry = await live.submit(Credit(code, amount, wanted.get("description", ""), type_))
+    entry = await live.settle_and_apply(Credit(code, amount, wanted.get("description", ""), type_))
     return reply(render.entry(entry), 201)
 
 
@@ -75,7 +75,7 @@ async def change_settings(request: Request, live: LiveSandbox) -> Response:
     changes = await body_of(request, "settings-request")
     if "ip_allowlist" in changes:
         changes["ip_allowlist"] = tuple(changes["ip_allowlist"])
-    settings = await live.submit(ChangeSettings(code, changes))
+    settings = await live.settle_and_apply(ChangeSettings(code, changes))
     return reply(members(settings, "require_api_key_for_topup", "ip_allowlist"))
 
 
@@ -83,14 +83,14 @@ async def add_api_key(request: Request, live: LiveSandbox) -> Response:
     """Create a key pair; only this answer has its secret."""
     code = _code(request, live)
     await body_of(request, "api-key-request", may_be_empty=True)
-    key = await live.submit(AddApiKey(code))
+    key = await live.settle_and_apply(AddApiKey(code))
     sandboxes_of(request).learn_keys(live)
     return reply({"api_key": key.key, "api_secret": key.secret}, 201)
 
 
 async def revoke_api_key(request: Request, live: LiveSandbox) -> Response:
     """Revoke a key, effective at once."""
-    await live.submit(RevokeApiKey(_code(request, live), request.path_params["key"]))
+    await live.settle_and_apply(RevokeApiKey(_code(request, live), request.path_params["key"]))
     return Response(status_code=204)
 
 

@@ -206,7 +206,7 @@ async def add_rule(request: Request, live: LiveSandbox) -> Response:
     refuse_lost_sandbox(request)
     if never := [problem for problem in findings if problem.code in NEVER_MATCHES]:
         raise ScenarioError(never)
-    rule: Rule[Any] = await live.submit(AddRule(wanted["section"], wanted["rule"]))
+    rule: Rule[Any] = await live.settle_and_apply(AddRule(wanted["section"], wanted["rule"]))
     return reply({"id": rule.id, "warnings": [f"{finding.path}: {finding.message}" for finding in findings]}, 201)
 
 
@@ -221,7 +221,7 @@ def _prepare(live: LiveSandbox, wanted: dict[str, Any]) -> list[Problem]:
 
 async def remove_rule(request: Request, live: LiveSandbox) -> Response:
     """Remove a rule; transactions that began under it continue."""
-    await live.submit(RemoveRule(request.path_params["rule"]))
+    await live.settle_and_apply(RemoveRule(request.path_params["rule"]))
     return Response(status_code=204)
 
 

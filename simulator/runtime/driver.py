@@ -1,13 +1,13 @@
 """Drives a sandbox's time: processes due agenda items, sends their deliveries, applies the results.
 
 Under a running clock a timer waits for the next due item, and deliveries are concurrent, so that a dead receiver
-blocks no other. Under a manual clock only `advance` does anything. `advance` processes the agenda in order of (due,
-sequence): deliveries that are due at one instant are sent side by side, begun in order, and results are applied in the
-order of sending, so that the speed of receivers does not affect the result.
+blocks no other. Before each command, `LiveSandbox` processes what is due: by `catch_up`, a bounded share in one turn of
+the event loop; by `settle`, the rest in later turns, first come, first served. So the state that a command meets does
+not depend on the size of the share. `catch_up_at_once` is for callers that cannot wait.
 
-One turn of the event loop processes a bounded share of the agenda. When a running clock has made more due, who needs
-the sandbox waits, in order of arrival, until all that was due when it came has happened (`settle`). So the state that
-a command meets does not depend on the size of the share.
+Under a manual clock only `advance` does anything. It processes the agenda in order of (due, sequence): deliveries that
+are due at one instant are sent side by side, begun in order, and results are applied in the order of sending, so that
+the speed of receivers does not affect the result.
 """
 
 import asyncio
@@ -30,52 +30,54 @@ ITEMS_PER_TURN_MAX = 200
 
 
 class Driver:
-    """The time and the deliveries of a sandbox. `enter` applies a command, and `note` records an entry on the tape.
-    `notifier` wakes waiters when an item happened or an attempt ended. `advancing` is the advance that runs, if any."""
+    """The time and the deliveries of a sandbox. `apply` applies a command and records it on the tape; `record` records
+    any other entry."""
 
     def __init__(
         self,
-        enter: Callable[[Command, datetime], Any],
+        apply: Callable[[Command, datetime], Any],
         agenda: Agenda[AgendaItem],
         clock: Clock,
         courier: Courier,
-        note: Callable[[Entry], None],
+        record: Callable[[Entry], None],
     ) -> None:
-        self._submit = enter
-        self._note = note
+        self._apply = apply
+        self._record = record
         self._agenda = agenda
         self.clock = clock
         self._courier = courier
         self.caught_up_at: datetime | None = None  # compared by identity, so that each request catches up once
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None  # for the next due item of a running clock
         self._timer_due: datetime | None = None
         self.lanes = Lanes(self._deliver, courier.hold_of, lambda send: courier.hold(send, clock))
-        self._order, self._settling = asyncio.Lock(), 0  # first come, first served
+        self._settling_order = asyncio.Lock()
+        self._settling_count = 0  # tasks in `settle`
         self._advancing_task: asyncio.Task[None] | None = None
-        self.advancing: Advance | None = None
-        self._closed = self.is_stopping = False
-        self.ended = JobEndLog()
-        self.notifier = self.ended.notifier
+        self.advancing: Advance | None = None  # the advance that runs
+        self._is_closed = False
+        self.is_stopping = False  # the server is about to stop
+        self.job_ends = JobEndLog()
+        self.notifier = self.job_ends.notifier  # wakes waiters when an item happened or an attempt ended
 
     @property
     def is_busy(self) -> bool:
         """Return whether an advance runs, a delivery is in flight, or a task waits for a delivery."""
-        return bool(self._tasks()) or self._settling > 0 or bool(self.notifier.waiting)
+        return bool(self._tasks()) or self._settling_count > 0 or bool(self.notifier.waiting)
 
     @property
     def is_settling(self) -> bool:
         """Return whether a task waits for the rest of the items that a running clock has made due."""
-        return self._settling > 0
+        return self._settling_count > 0
 
     def catch_up(self, now: datetime) -> bool:
-        """Process the items that a running clock has made due by `now`, at most a turn's share. On False, wait with
-        `settle`."""
+        """Process the items that a running clock has made due by `now`, at most a turn's share. Return False when items
+        are left: then call `settle`."""
         if now is self.caught_up_at:
             return True
-        if self._settling:
+        if self._settling_count:
             return False
         self.caught_up_at = now
-        if self.clock.rate and not self._closed:
+        if self.clock.rate and not self._is_closed:
             due = self._agenda.next_due
             if due is not None and due <= now:
                 return self._process_share(now)
@@ -84,22 +86,22 @@ class Driver:
     async def settle(self, now: datetime) -> None:
         """Process the rest of the items due by `now`, a share per turn, in order of arrival with other callers, until
         the sandbox or its clock is stopped."""
-        self._settling += 1
+        self._settling_count += 1
         try:
-            async with self._order:
+            async with self._settling_order:
                 while self._is_behind(now):
                     await asyncio.sleep(0)
-                    if not self._closed:
+                    if not self._is_closed:
                         self._process_share(now)
         finally:
-            self._settling -= 1
-            if not self._closed:
+            self._settling_count -= 1
+            if not self._is_closed:
                 self.lanes.start()
-            if not self._settling:
+            if not self._settling_count:
                 self.rearm(self.clock.now())
 
-    def finish(self, now: datetime) -> None:
-        """Process everything that is due by `now` at once, for callers that cannot wait."""
+    def catch_up_at_once(self, now: datetime) -> None:
+        """Process all items that a running clock has made due by `now`."""
         if now is not self.caught_up_at:
             while self._is_behind(now):
                 self._process_share(now)
@@ -108,29 +110,29 @@ class Driver:
     def _is_behind(self, now: datetime) -> bool:
         """Return whether a running clock has made something due by `now`."""
         due = self._agenda.next_due
-        return due is not None and due <= now and self.clock.runs and not self._closed
+        return due is not None and due <= now and self.clock.runs and not self._is_closed
 
     def _process_share(self, now: datetime) -> bool:
         """Process a turn's share of the items due by `now`, and start the deliveries with the last share. Return False
         when items are left."""
         self.caught_up_at = now
-        fired: list[AgendaResult] = self._submit(PassTime(ITEMS_PER_TURN_MAX), now)
+        fired: list[AgendaResult] = self._apply(PassTime(ITEMS_PER_TURN_MAX), now)
         if self.advancing is not None:
             self.advancing.record(fired, ITEMS_PER_TURN_MAX)
         self.lanes.collect([item.send for item in fired if item.send is not None])
         if self.notifier.waiting:
-            self.ended.notice(fired)
+            self.job_ends.notice(fired)
         if self._is_behind(now):
             self.caught_up_at = None
             return False
         self.lanes.start()
         return True
 
-    def rearm(self, now: datetime, *, is_anew: bool = False) -> None:
+    def rearm(self, now: datetime, *, is_clock_changed: bool = False) -> None:
         """Set the timer for the next due item, if the clock runs; call it after any change to agenda or clock."""
-        if is_anew:
+        if is_clock_changed:
             self._disarm()
-        if not self.clock.rate or self._closed:
+        if not self.clock.rate or self._is_closed:
             return
         due = self._agenda.next_due
         if due is not None and (self._timer_due is None or due < self._timer_due):
@@ -150,14 +152,14 @@ class Driver:
             if self.is_stopping:
                 text = "the server is being stopped; what was due until now has happened"
                 raise Conflict("server_stopping", text) from None
-            if not self._closed:
+            if not self._is_closed:
                 raise
             raise Conflict("sandbox_gone", "the sandbox was deleted while it was being advanced") from None
         finally:
             self._advancing_task = self.advancing = None
             report.is_over.set()
             if not self.is_stopping:
-                self.rearm(self.clock.now(), is_anew=True)
+                self.rearm(self.clock.now(), is_clock_changed=True)
         return report
 
     def refuse_while_advancing(self) -> None:
@@ -176,20 +178,20 @@ class Driver:
             await self.settle(before)
             if self.is_stopping:
                 raise Conflict("server_stopping", "the server is being stopped; the clock was not set")
-            if self._closed:
+            if self._is_closed:
                 raise Conflict("sandbox_gone", "the sandbox was deleted or reset before its clock was set")
             self.refuse_while_advancing()
             self.catch_up(self.clock.now())
         self.clock.set(mode, rate, now)
         current = self.clock.now()
-        self._note(ClockSet(current, self.clock.mode, self.clock.rate))
-        self._enter(RecordTime(), current)
+        self._record(ClockSet(current, self.clock.mode, self.clock.rate))
+        self._apply_at(RecordTime(), current)
         self.caught_up_at = None
         if not self.catch_up(current):
             await self.settle(current)
         if self.clock.runs:
             self.lanes.start()
-        self.rearm(current, is_anew=True)
+        self.rearm(current, is_clock_changed=True)
 
     def end_waits(self) -> None:
         """Wake all waiters and end an advance, since the server is about to stop."""
@@ -200,7 +202,7 @@ class Driver:
 
     def stop(self) -> None:
         """Stop the timer, all deliveries and any advance; nothing is applied afterwards."""
-        self._closed = True
+        self._is_closed = True
         self.notifier.close()
         self._disarm()
         for task in self._tasks():
@@ -209,25 +211,25 @@ class Driver:
     async def close(self) -> None:
         """Stop, and wait until the tasks have ended. No cycle remains, so the memory is free at once."""
         self.stop()
-        self._submit = _refuse
+        self._apply = _refuse
         await asyncio.gather(*self._tasks(), return_exceptions=True)
         self.lanes = Lanes(_refuse, _refuse, _refuse)
 
     def _tasks(self) -> list[asyncio.Task[Any]]:
         return [*self.lanes.tasks, *self.lanes.held, *filter(None, (self._advancing_task,))]
 
-    def _enter(self, command: Command, now: datetime) -> Any:
+    def _apply_at(self, command: Command, now: datetime) -> Any:
         """Apply a command at `now` without processing other due items."""
         self.caught_up_at = now
-        return self._submit(command, now)
+        return self._apply(command, now)
 
     async def _advance(self, report: Advance) -> None:
         target = report.target
-        if self._settling:  # they came first
+        if self._settling_count:  # they came first
             await self.settle(report.began)
         if not self.clock.runs:
             await self.lanes.finish()  # deliveries from before the sandbox was rebuilt
-        while not self._closed:
+        while not self._is_closed:
             if report.is_stopping:
                 report.stopped = STOPPED
                 break
@@ -244,15 +246,15 @@ class Driver:
             await self._advance_to(due, report)
         if target is not None and not report.stopped:
             self.clock.move_to(target)
-            self._note(ClockSet(self.clock.now(), self.clock.mode, self.clock.rate))
+            self._record(ClockSet(self.clock.now(), self.clock.mode, self.clock.rate))
         report.is_idle = not len(self._agenda) and not self.lanes.tasks
 
     async def _advance_to(self, due: datetime, report: Advance) -> None:
         self.clock.move_to(due)
         now = max(due, self.clock.now())
-        fired: list[AgendaResult] = self._enter(PassTime(ITEMS_PER_TURN_MAX), now)
+        fired: list[AgendaResult] = self._apply_at(PassTime(ITEMS_PER_TURN_MAX), now)
         is_turn_over = report.record(fired, ITEMS_PER_TURN_MAX)
-        self.ended.notice(fired)
+        self.job_ends.notice(fired)
         if sends := [item.send for item in fired if item.send is not None]:
             await self._deliver_in_order(sends)
         if sends or is_turn_over:
@@ -263,17 +265,17 @@ class Driver:
         results = await results_in_order(sends, lambda send: self._courier.deliver(send, self.clock))
         now = self.clock.now()
         for send, result in zip(sends, results, strict=True):
-            self._enter(EndAttempt(send.job.id, send.attempt.number, result), now)
-            self.ended.add(JobEnd(send.job))
+            self._apply_at(EndAttempt(send.job.id, send.attempt.number, result), now)
+            self.job_ends.add(JobEnd(send.job))
 
     async def _deliver(self, send: Send) -> None:
         result = await self._courier.deliver(send, self.clock)
         now = self.clock.now()
         if not self.catch_up(now):
             await self.settle(now)
-        self._submit(EndAttempt(send.job.id, send.attempt.number, result), now)
+        self._apply(EndAttempt(send.job.id, send.attempt.number, result), now)
         if self.notifier.waiting:
-            self.ended.add(JobEnd(send.job))
+            self.job_ends.add(JobEnd(send.job))
 
     def _arm(self, due: datetime, now: datetime) -> None:
         if self._timer is not None:
@@ -290,7 +292,7 @@ class Driver:
 
     def _tick(self) -> None:
         self._timer = self._timer_due = None
-        if not self._settling:  # else the last of them sets the timer again
+        if not self._settling_count:  # else the last of them sets the timer again
             now = self.clock.now()
             if self._is_behind(now) and not self._process_share(now):
                 self.lanes.start()

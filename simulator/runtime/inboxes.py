@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import count
 from types import MappingProxyType
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -18,7 +19,9 @@ from simulator.domain.model.draw import Spread
 from simulator.domain.model.inbox_programs import InboxProgram, InboxReply
 from simulator.domain.model.resellers import SecretLog
 from simulator.domain.model.scenario import Limits
-from simulator.persistence.tape.entries import InboxReceived
+from simulator.persistence.tape.entries import Entry, InboxCleared, InboxProgrammed, InboxReceived
+from simulator.persistence.tape.tape import ENTRY_BYTES, Tape
+from simulator.runtime.clock import Clock
 from simulator.runtime.inbox_messages import Inbox, InboxBudget, InboxMessage, program_size
 from simulator.runtime.journal import packed
 
@@ -260,3 +263,36 @@ class Inboxes:
         self._is_closed = True
         for inbox in list(self._by_name.values()):
             self._remove(inbox)
+
+
+class InboxInputs:
+    """The inputs of a sandbox's inboxes from outside, which are recorded on its tape. The sandbox's own deliveries to
+    its inboxes are not, since a replay repeats them."""
+
+    def __init__(self, inboxes: Inboxes, clock: Clock, tape: Tape) -> None:
+        self._inboxes = inboxes
+        self._clock = clock
+        self._tape = tape
+
+    def receive(
+        self, inbox: str, method: str, query: bytes, headers: tuple[tuple[bytes, bytes], ...], body: bytes
+    ) -> InboxReply:
+        """Store a request in an inbox, and return the inbox's reply."""
+        wall = self._clock.wall()
+        entry = InboxReceived(self._clock.at(wall), wall, inbox, method, query, headers, body)
+        self._record(entry, ENTRY_BYTES + len(body))
+        return self._inboxes.receive(entry)
+
+    def set_program(self, inbox: str, document: Mapping[str, Any], program: InboxProgram) -> None:
+        """Set the replies of an inbox, from a document and the program compiled from it. Raises `Conflict`."""
+        self._inboxes.set_program(inbox, program)
+        self._record(InboxProgrammed(self._clock.now(), inbox, document))
+
+    def clear(self, inbox: str) -> None:
+        """Delete the messages and replies of an inbox."""
+        self._inboxes.forget(inbox)
+        self._record(InboxCleared(self._clock.now(), inbox))
+
+    def _record(self, entry: Entry, size: int = ENTRY_BYTES) -> None:
+        if not self._inboxes.is_closed:  # else the life of this tape is ending
+            self._tape.add(entry, size)

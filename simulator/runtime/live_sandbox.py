@@ -1,7 +1,12 @@
-"""A running sandbox: the state machine with its clock, driver, journal and inboxes, and its single entry point."""
+"""A running sandbox: the state machine with its clock, driver, journal and inboxes, and its single entry point.
+
+`Sandboxes` creates it. The pipeline applies the commands of the reseller API's requests, the control API and the driver
+all others. In order of reading: the attributes, the three ways to apply a command, the processing of due items, the
+beginning and the end of a life, and what others ask it.
+"""
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from copy import copy
 from datetime import datetime
 from typing import Any
@@ -11,10 +16,9 @@ from msgspec.structs import replace
 from simulator.domain.commands import Command, EndAttempt, PassTime
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.domain_events import DomainEvent
-from simulator.domain.model.inbox_programs import InboxProgram, InboxReply
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.reports.coverage import Coverage, coverage
-from simulator.persistence.tape.entries import CommandApplied, Entry, InboxCleared, InboxProgrammed, InboxReceived
+from simulator.persistence.tape.entries import CommandApplied
 from simulator.persistence.tape.tape import ENTRY_BYTES, Tape
 from simulator.redaction import FormerSecrets, Mask, OwnSecrets, Secrets
 from simulator.runtime.attempt_log import SENT_MAX
@@ -26,7 +30,7 @@ from simulator.runtime.courier import Courier, Sender
 from simulator.runtime.driver import Driver
 from simulator.runtime.events import Action, EventLog
 from simulator.runtime.holds import Holds
-from simulator.runtime.inboxes import Inboxes
+from simulator.runtime.inboxes import Inboxes, InboxInputs
 from simulator.runtime.journal import Exchange, Journal
 from simulator.runtime.lives import Beginning, Ending, FirstState, SandboxSpec, ServerBudgets, dispose, first_state
 from simulator.runtime.marks import NO_KEEPER, Keeper, Marks, StoredPlace
@@ -39,14 +43,12 @@ from simulator.wire.traffic import Notification
 class LiveSandbox:
     """A running sandbox: its state machine, `core`, and everything around it.
 
-    All inputs enter here. `apply` executes the commands of a request of the reseller API, which the tape records as a
-    request. `enter` executes any other command and records it on the tape; `submit` first waits until due items are
-    processed. `receive` records a message to an inbox. The events of an input are published after it, in order.
+    Each command enters by `apply`, which processes due items first. `apply_and_record` also records it on the tape and
+    publishes its events; `settle_and_apply` also waits until all due items are processed. The pipeline calls `apply`
+    alone, since the tape records its request instead. Messages to inboxes enter by `inbox_inputs`.
 
     A life is the time between two resets or rewinds. It begins with `_begin_life` and ends with `reset`, with
-    `replace_with`, which is a rewind, or when the sandbox is deleted (`Sandboxes`). During a reset, `life_journal` is
-    the journal of the old life, and `journal` the new one. `probes` has the latest requests of probes, not yet
-    numbered; `last_ending` is why the last life ended.
+    `replace_with`, which is a rewind, or when the sandbox is deleted (`Sandboxes`).
     """
 
     def __init__(
@@ -58,55 +60,69 @@ class LiveSandbox:
         sender: Sender,
         budgets: ServerBudgets,
     ) -> None:
-        self.id, self.spec, self.request_pace = id_, spec, spec.quotas.pace()
-        self._wall, self._sender, self._budgets = wall, sender, budgets
-        self.delays, self.last_used_s = Delays(), 0.0
-        self.server_counts, self.evicted_at_start = ServerCounts(), 0
-        self.on_ending: Callable[[LiveSandbox, Ending], None] = lambda live, ending: None
-        self.keeper: Keeper[LiveSandbox] = NO_KEEPER
-        self.is_touched, self.is_deleted, self.resets, self.rewinds = True, False, 0, 0
-        self.last_ending: Ending = "reset"
-        self.server_secrets, self.former_secrets = Secrets(), FormerSecrets()  # of all sandboxes of a server
+        # The sandbox, in all its lives
+        self.id = id_
+        self.spec = spec
+        self.request_pace = spec.quotas.pace()
+        self.delays = Delays()  # of faults
+        self.events = EventLog(id_)
+        self.resets = 0
+        self.rewinds = 0
+        self.last_ending: Ending = "reset"  # why the last life ended
+        self.is_deleted = False
+        self.is_touched = True  # used since the last sweep for idle sandboxes
+        self.last_used_s = 0.0
         self._mask = Mask()
-        self.waiting_room, self.events = WaitingRoom(Turnstile()), EventLog(id_)
-        self._begin_journal()
+        # The server, whose parts `Sandboxes` sets when it admits the sandbox
+        self._wall = wall
+        self._sender = sender
+        self._budgets = budgets
+        self.keeper: Keeper[LiveSandbox] = NO_KEEPER
+        self.on_ending: Callable[[LiveSandbox, Ending], None] = lambda live, ending: None
+        self.server_counts = ServerCounts()
+        self.server_secrets = Secrets()
+        self.former_secrets = FormerSecrets()  # of ended lives of all sandboxes
+        self.waiting_room = WaitingRoom(Turnstile())
+        self._begin_logs()
         self._begin_life(first)
 
-    def _begin_journal(self) -> None:
+    def _begin_logs(self) -> None:
         limits = self.spec.scenario.limits
         self.journal = Journal(limits.journal, limits.journal_bytes)
         self.unanswered: list[Exchange] = []  # executed; their answers wait for the delay of a fault
         self.tape = Tape(limits.tape, limits.tape_bytes, self._budgets.tapes)
 
     def _begin_life(self, first: FirstState) -> None:
-        self.is_closed = False
         self.clock, self.core = first
+        state = self.core.state
+        self.seed = state.seed
+        self.scenario = scenario = state.scenario
+        self.is_closed = False
         self.new_events: list[DomainEvent] = []  # of the input that is being applied
         self.core.watch(self.new_events.append)
-        state = self.core.state
-        self.seed, self.scenario, scenario = state.seed, state.scenario, state.scenario
         self.own_secrets = OwnSecrets(state.secrets)
         self.inboxes = Inboxes(scenario.limits, self._budgets.inboxes, state.started, state.secrets, state.seed)
         self.inboxes.follow(scenario.inboxes)
-        self.counters = Counters(scenario.expect, self.core.state)
-        self.life_journal, self.life_tape = self.journal, self.tape
+        self.counters = Counters(scenario.expect, state)
+        self.life_journal = self.journal  # during a reset, `journal` is already the next life's
+        self.life_tape = self.tape
         self.beginning = Beginning(self.spec, state.started, self.clock.mode, self.clock.rate)
         self.courier = Courier(self.id, self.seed, scenario, self.inboxes, self._sender, self.tape.add)
-        self.probes: deque[Notification] = deque(maxlen=SENT_MAX)
+        self.probes: deque[Notification] = deque(maxlen=SENT_MAX)  # the latest requests of probes, not yet numbered
         self.marks = Marks()
         self.run_on_clock(self.clock)
 
     def run_on_clock(self, clock: Clock) -> None:
         """Run on this clock from now on, with a new driver and new holds. Call `start` when the event loop runs."""
-        self.clock, state = clock, self.core.state
+        self.clock = self.events.clock = clock
         self.counters.server_counts = self.courier.server_counts = self.server_counts
-        self.evicted_at_start = self.journal.left_out
+        self.evicted_at_start = self.journal.left_out  # counted already
         self.sleep: Callable[[float], Awaitable[object]] = self.delays.sleep
         self.holds = self.courier.holds = Holds(self.events, clock)
-        self._agenda = state.agenda
-        self.driver = Driver(self.enter, self._agenda, clock, self.courier, self.tape.add)
-        self.driver.lanes.collect(state.in_flight.values())
-        self.events.clock = clock
+        self.inbox_inputs = InboxInputs(self.inboxes, clock, self.tape)
+        self._agenda = self.core.state.agenda
+        self.driver = Driver(self.apply_and_record, self._agenda, clock, self.courier, self.tape.add)
+        self.driver.lanes.collect(self.core.state.in_flight.values())
 
     def start(self) -> None:
         """Start the clock; needs a running event loop. With a manual clock, unfinished work waits for an advance."""
@@ -115,35 +131,35 @@ class LiveSandbox:
         self.driver.rearm(self.clock.now())
 
     def apply(self, command: Command, now: datetime | None = None) -> Any:
-        """Apply a command: the only way into the state machine. `now` is the sandbox's time, if it was read.
+        """Process the items that are due, then apply a command: the only way into the state machine.
 
-        Due agenda items are processed first. The command's type determines the answer's type. Raises `DomainError`, and
-        `ScenarioError` for a command with a document; the state is then unchanged.
+        `now` is the sandbox's time, if it was read. The command's type determines the answer's type. Raises
+        `DomainError`, and `ScenarioError` for a command with a document; the state is then unchanged.
         """
         if self.is_closed:
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted or is being reset")
         now = self.clock.now() if now is None else now
         driver, agenda = self.driver, self._agenda
         if now is not driver.caught_up_at:
-            driver.finish(now)
+            driver.catch_up_at_once(now)
         added = agenda.added
         answer = self.core.apply(command, now)
         if agenda.added != added:
             driver.rearm(now)
         return answer
 
-    def enter(self, command: Command, now: datetime | None = None, trace: Trace = None) -> Any:
-        """Apply a command that is not part of a request of the reseller API, and record it on the tape. Raises the same
-        as `apply`.
+    def apply_and_record(self, command: Command, now: datetime | None = None, trace: Trace = None) -> Any:
+        """Apply a command that is not part of a request of the reseller API, record it on the tape, and publish its
+        events. Raises the same as `apply`.
 
         The end of an attempt is recorded before it is applied, every other command afterwards. `PassTime` is recorded
         with the attempts that it makes due, so that a replay in which other attempts fall due reports a difference.
         """
         if self.is_closed:
-            return self.apply(command, now)
+            return self.apply(command, now)  # which raises
         now, driver = now or self.clock.now(), self.driver
         if now is not driver.caught_up_at:
-            driver.finish(now)
+            driver.catch_up_at_once(now)
         if isinstance(command, PassTime):
             answer = self.apply(command, now)
             due = due_of(answer)
@@ -164,9 +180,9 @@ class LiveSandbox:
         self.events.note(*requests, *self.new_events)
         self.new_events.clear()
 
-    async def submit(self, command: Command) -> Any:
-        """Apply a command once all items due by now have been processed, which may take several turns of the event
-        loop.
+    async def settle_and_apply(self, command: Command) -> Any:
+        """Apply and record a command of the control API once all items due by now are processed, which may take several
+        turns of the event loop. Publish it as an action.
 
         Raises the same as `apply`, and `Conflict` when the sandbox is reset or the server stopped meanwhile.
         """
@@ -178,32 +194,9 @@ class LiveSandbox:
             if (self.is_closed or driver is not self.driver) and not self.is_deleted:
                 text = f"the sandbox {self.id!r} was {self.last_ending} before this request was executed"
                 raise Conflict("sandbox_reset", text)
-        publish_command(self.events, command, answer := self.enter(command, now, caller.get()), now)
+        answer = self.apply_and_record(command, now, caller.get())
+        publish_command(self.events, command, answer, now)
         return answer
-
-    def receive(
-        self, inbox: str, method: str, query: bytes, headers: tuple[tuple[bytes, bytes], ...], body: bytes
-    ) -> InboxReply:
-        """Store a request from outside in an inbox, and return the inbox's reply."""
-        wall = self.clock.wall()
-        entry = InboxReceived(self.clock.at(wall), wall, inbox, method, query, headers, body)
-        self._record_inbox_input(entry, ENTRY_BYTES + len(body))
-        return self.inboxes.receive(entry)
-
-    def program_inbox(self, inbox: str, document: Mapping[str, Any], program: InboxProgram) -> None:
-        """Set the replies of an inbox, from a document and the program compiled from it. Raises `Conflict`."""
-        self.inboxes.set_program(inbox, program)
-        self._record_inbox_input(InboxProgrammed(self.clock.now(), inbox, document))
-
-    def clear_inbox(self, inbox: str) -> None:
-        """Delete the messages and replies of an inbox."""
-        self.inboxes.forget(inbox)
-        self._record_inbox_input(InboxCleared(self.clock.now(), inbox))
-
-    def _record_inbox_input(self, entry: Entry, size: int = ENTRY_BYTES) -> None:
-        """Record an input on the tape, unless inboxes are closed by a reset: the tape is then the next life's."""
-        if not self.inboxes.is_closed:
-            self.tape.add(entry, size)
 
     async def catch_up(self) -> None:
         """Process the items that a running clock has made due, over as many turns as needed."""
@@ -234,7 +227,7 @@ class LiveSandbox:
         old_driver, self.last_ending = self.driver, "reset"
         self.stop()
         self.events.end_life()
-        self._begin_journal()
+        self._begin_logs()
         await old_driver.close()
         first = await in_background(first_state, self.id, self.spec, self._wall)
         if self.is_deleted:
@@ -272,12 +265,15 @@ class LiveSandbox:
 
     def _take_over(self, rebuilt: "LiveSandbox") -> None:
         """Take over the state, the logs and the surroundings of another sandbox, which is discarded."""
-        self.spec, self.scenario, self.seed = rebuilt.spec, rebuilt.scenario, rebuilt.seed
-        self.core, self.beginning, self.counters = rebuilt.core, rebuilt.beginning, rebuilt.counters
-        self.journal, self.tape = self.life_journal, self.life_tape = rebuilt.journal, rebuilt.tape
-        self.inboxes, self.courier, self.own_secrets = rebuilt.inboxes, rebuilt.courier, rebuilt.own_secrets
-        self.join_budgets(self._budgets)
+        self.core = rebuilt.core
         self.core.watch(self.new_events.append)
+        self.seed = rebuilt.seed
+        self.spec, self.scenario, self.beginning = rebuilt.spec, rebuilt.scenario, rebuilt.beginning
+        self.journal = self.life_journal = rebuilt.journal
+        self.tape = self.life_tape = rebuilt.tape
+        self.inboxes, self.courier, self.counters = rebuilt.inboxes, rebuilt.courier, rebuilt.counters
+        self.own_secrets = rebuilt.own_secrets
+        self.join_budgets(self._budgets)
         self.is_closed = False
 
     def join_budgets(self, budgets: ServerBudgets) -> None:

@@ -264,7 +264,7 @@ class Sandboxes:
             live.clock.wall_was_set(step)
             live.driver.caught_up_at = None
             now = live.clock.now()
-            live.driver.rearm(now, is_anew=True)
+            live.driver.rearm(now, is_clock_changed=True)
             if live.clock.mode == "xN":  # a restart counts from here
                 live.tape.add(ClockSet(now, live.clock.mode, live.clock.rate))
             live.events.note(Action("wall_set", now, text))

@@ -87,6 +87,6 @@ async def switch_scenario(live: LiveSandbox, scenario: Scenario) -> tuple[str, .
     """
     assert not live.spec.unique_credentials
     COMPILER.remember(scenario)
-    deferred: tuple[str, ...] = await live.submit(LoadScenario(scenario.name, scenario.document))
+    deferred: tuple[str, ...] = await live.settle_and_apply(LoadScenario(scenario.name, scenario.document))
     live.follow(scenario)
     return deferred

@@ -76,7 +76,7 @@ def test_the_default_scenario_has_the_limit_of_the_specification_and_null_lifts_
     with running() as client:
         assert client.app.scenario.limits.requests_per_interval == 30_000
         for _ in range(30_000 - 1):
-            client.live.enter(CountRequest(PEER))
+            client.live.apply_and_record(CountRequest(PEER))
         assert spend(client, 2) == [200, 403]
     with running({"limits": {"requests_per_interval": None}}) as client:
         assert client.live.core.state.rates is None

@@ -122,7 +122,7 @@ def test_pages_follow_each_other(client: Client) -> None:
 def test_only_the_first_items_are_listed_and_a_page_after_them_is_refused_with_a_sentence() -> None:
     with running(RICH) as client:
         for number in range(clock_endpoints.LISTED_MAX + 3):
-            client.live.enter(CreatePayment("RS001", f"p{number}", "RELOAD", "0123456789", "10"))
+            client.live.apply_and_record(CreatePayment("RS001", f"p{number}", "RELOAD", "0123456789", "10"))
         last = listed(client, f"?limit=1000&cursor={clock_endpoints.LISTED_MAX - 1000}")
         assert (last["has_more"], last["cursor"], last["left_out"]) == (False, None, 3)
         assert last["due"][-1]["refid"] == f"p{clock_endpoints.LISTED_MAX - 1}"

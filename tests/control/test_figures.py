@@ -41,7 +41,7 @@ def figures(client: Client, query: str = "") -> Any:
 def pay_all(client: Client) -> None:
     for number, last in enumerate("00112344"):
         command = CreatePayment(f"RS00{1 + number % 2}", f"r{number}", "RELOAD", f"012000000{last}", "10")
-        client.live.enter(command)
+        client.live.apply_and_record(command)
     client.pay("bill-1", product="ELECTRIC", account="210012345678", amount="100")
 
 
@@ -81,7 +81,7 @@ def test_callbacks_and_webhooks_are_counted_until_they_end(client: Client) -> No
     replies = [{"status": 500}, {"status": 400}, {"status": 200}]
     client.sim("PUT", "/sandboxes/default/inbox/callbacks", {"replies": replies})
     client.pay("r1")
-    client.live.enter(Credit("RS002", Decimal(5), "cash", EntryType.DEPOSIT))
+    client.live.apply_and_record(Credit("RS002", Decimal(5), "cash", EntryType.DEPOSIT))
     assert figures(client)["webhooks"] == {"delivered": 0, "failed": 0, "pending": 1, "attempts": 0}
     client.advance(2)
     assert figures(client)["callbacks"] == {"delivered": 0, "failed": 0, "pending": 1, "attempts": 1}
@@ -103,7 +103,7 @@ def test_a_dropped_callback_is_not_counted_and_a_callback_without_a_webhook_fail
     }
     assert client.sim("POST", "/sandboxes/default/rules", {"section": "payments", "rule": rule}).status == 201
     client.pay("quiet")
-    client.live.enter(Credit("RS001", Decimal(5), "cash", EntryType.DEPOSIT))
+    client.live.apply_and_record(Credit("RS001", Decimal(5), "cash", EntryType.DEPOSIT))
     client.call("DELETE", "/v2/balance-webhook")
     client.advance(until="idle")
     found = figures(client)

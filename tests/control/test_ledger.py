@@ -23,7 +23,7 @@ def client() -> Iterator[Client]:
 
 
 def pay(client: Client, reseller: str, refid: str) -> None:
-    client.live.enter(CreatePayment(reseller, refid, "RELOAD", "0123456789", "10"))
+    client.live.apply_and_record(CreatePayment(reseller, refid, "RELOAD", "0123456789", "10"))
 
 
 def fill(client: Client, count: int = 12) -> None:

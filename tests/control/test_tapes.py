@@ -52,7 +52,7 @@ def test_invalid_names_are_on_the_tape_all_the_same() -> None:
     with running() as client:
         for command in (RemoveRule("\udcff"), SetNetwork("\ud800", NetworkStatus.HEALTHY)):
             with pytest.raises(DomainError):
-                client.run(client.live.submit(command))
+                client.run(client.live.settle_and_apply(command))
         client.send("GET", "/v2/balance", "a=\xff", b"\xff\xfe", {"x-sim-rule": "\xff"})
         (tape,) = read_tapes(gzip.decompress(client.sim("GET", TAPE).body).splitlines(keepends=True))
         assert not tape.damage

@@ -69,7 +69,7 @@ def test_each_callback_is_looked_at_once_for_each_that_waits(client: Client, mon
     for number in range(5):
         client.pay(f"r{number}")
     looked_at: Counter[str] = Counter()
-    ended = type(client.live.driver.ended).tally
+    ended = type(client.live.driver.job_ends).tally
 
     def tally(jobs: Any, matches: Callable[[Any], bool], counted: int) -> Any:
         def watched(job: Any) -> bool:
@@ -78,7 +78,7 @@ def test_each_callback_is_looked_at_once_for_each_that_waits(client: Client, mon
 
         return ended(jobs, watched, counted)
 
-    monkeypatch.setattr(type(client.live.driver.ended), "tally", tally)
+    monkeypatch.setattr(type(client.live.driver.job_ends), "tally", tally)
 
     async def story() -> None:
         polls = await polling(client, "callbacks?wait_for=10", WAITERS)
@@ -91,8 +91,8 @@ def test_each_callback_is_looked_at_once_for_each_that_waits(client: Client, mon
 
 
 async def remove_webhook(client: Client) -> None:
-    client.live.enter(Credit("RS001", Decimal(5)))
-    client.live.enter(RemoveWebhook("RS001"))
+    client.live.apply_and_record(Credit("RS001", Decimal(5)))
+    client.live.apply_and_record(RemoveWebhook("RS001"))
     await advance(client)
 
 

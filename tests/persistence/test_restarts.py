@@ -386,7 +386,7 @@ def test_items_that_an_advance_had_begun_wait_for_the_next_advance_under_a_manua
             client.pay(f"order-{number}")
         due = client.live.core.state.agenda.next_due
         assert due is not None
-        assert client.live.enter(PassTime(200), due), "three attempts are begun, and none is sent"
+        assert client.live.apply_and_record(PassTime(200), due), "three attempts are begun, and none is sent"
         folder = killed(client, tmp_path)
     with serving(folder) as client:
         client.run(asyncio.sleep(0))

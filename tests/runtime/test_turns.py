@@ -76,7 +76,7 @@ def client() -> Iterator[Client]:
 
 def fill(live: LiveSandbox, count: int = PAYMENTS) -> None:
     for number in range(count):
-        live.enter(CreatePayment("RS001", f"p{number}", "RELOAD", "0123456789", "10"))
+        live.apply_and_record(CreatePayment("RS001", f"p{number}", "RELOAD", "0123456789", "10"))
 
 
 def later(client: Client, seconds: float = 60) -> str:

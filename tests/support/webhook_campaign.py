@@ -43,7 +43,7 @@ def _deposit(client: Client, count: int) -> None:
     """A hundred at a time, 7 s of sandbox time apart, so that retries fall between first attempts."""
     live = client.live
     for number in range(count):
-        live.enter(Credit("RS001", Decimal(1)))
+        live.apply_and_record(Credit("RS001", Decimal(1)))
         if number % 100 == 99:
             client.advance(7)
 

@@ -149,7 +149,7 @@ DEFECTS = (
            "    if transaction.result.status is not Status.REFUNDED:\n"
            "        state.resellers[transaction.reseller].history.change_status(transaction)\n", seed=6),
     Defect("the timer outlives an advance", "runtime.driver:Driver.advance",
-           "self.rearm(self.clock.now(), is_anew=True)", "self.rearm(self.clock.now())", seed=9),
+           "self.rearm(self.clock.now(), is_clock_changed=True)", "self.rearm(self.clock.now())", seed=9),
     Defect("a reader of events who is woken misses the first", "runtime.event_reader:EventReader.wait",
            "await self._woken.wait()", "await self._woken.wait()\n"
            "        self.place = EventPosition(self.place.serial + 1, self.place.number)", seed=1),
@@ -177,7 +177,7 @@ DEFECTS = (
            "waiter.is_true()", "not self.waiting"),
     # The tape
     Defect("a clock that is set is not on the tape", "runtime.driver:Driver.set_clock",
-           "self._note(ClockSet(", "str(ClockSet(", seed=4),
+           "self._record(ClockSet(", "str(ClockSet(", seed=4),
     Defect("the end of a wait has the time of its beginning", "api.call:ApiCall._resume",
            "RequestResumed(self.exchange, now,", "RequestResumed(self.exchange, self.exchange.at,"),
     Defect("a network that is set is not on the tape", "runtime.command_log:apply_logged",

@@ -197,7 +197,7 @@ class Player:
             text = f"not before {self._set_to.isoformat()}"
             return Difference(self.place, f"{type(command).__name__}: now", entry.now, text)
         try:
-            answer = self.live.enter(command, entry.now, trace_from(entry.trace))
+            answer = self.live.apply_and_record(command, entry.now, trace_from(entry.trace))
         except DomainError as error:
             return self._of_answer(entry, refusal_text(error.code))
         except ScenarioError:
@@ -233,7 +233,7 @@ class Player:
         self.live.tape.add(entry)
 
     def _inbox_received(self, entry: entries.InboxReceived) -> None:
-        self.live.receive(entry.name, entry.method, entry.query, entry.headers, entry.body)
+        self.live.inbox_inputs.receive(entry.name, entry.method, entry.query, entry.headers, entry.body)
 
 
 _PLAYS: dict[type, Callable[[Player, Any], Difference | None]] = {
@@ -245,8 +245,8 @@ _PLAYS: dict[type, Callable[[Player, Any], Difference | None]] = {
     entries.AttemptSent: Player._attempt,
     entries.ClockSet: Player._clock_set,
     entries.InboxReceived: Player._inbox_received,
-    entries.InboxProgrammed: lambda player, entry: player.live.program_inbox(
+    entries.InboxProgrammed: lambda player, entry: player.live.inbox_inputs.set_program(
         entry.name, entry.document, build_inbox(entry.document)
     ),
-    entries.InboxCleared: lambda player, entry: player.live.clear_inbox(entry.name),
+    entries.InboxCleared: lambda player, entry: player.live.inbox_inputs.clear(entry.name),
 }

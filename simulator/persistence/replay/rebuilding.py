@@ -105,7 +105,7 @@ def leave_tape(player: Player, wall: Wall, at: datetime | None = None, error: st
     interrupted = AttemptResult(AttemptEnd.INTERRUPTED, error=error)
     for job, send in list(live.core.state.in_flight.items()):
         if live.courier.sent.is_begun(job):
-            live.enter(EndAttempt(job, send.attempt.number, interrupted), now)
+            live.apply_and_record(EndAttempt(job, send.attempt.number, interrupted), now)
     return Clock(wall, live.clock.mode, live.clock.rate or 1.0, now)
 
 

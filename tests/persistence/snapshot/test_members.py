@@ -28,7 +28,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
             "server_counts": AROUND, "evicted_at_start": AROUND, "request_pace": AROUND,
             "keeper": AROUND, "is_touched": AROUND, "last_used_s": AROUND, "resets": AROUND, "rewinds": AROUND,
             "server_secrets": AROUND, "last_ending": AROUND, "delays": WAITERS,
-            "holds": WAITERS, "unanswered": WAITERS,
+            "holds": WAITERS, "unanswered": WAITERS, "inbox_inputs": AROUND,
             "former_secrets": "of other lives in any sandbox: the server has them",
             "waiting_room": WAITERS, "driver": "it has what runs; there is no snapshot during an advance",
             "is_closed": "such a sandbox has no snapshot", "is_deleted": "such a sandbox has no snapshot",
