@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
-from os.path import exists, isfile
+from os.path import exists
 from pathlib import Path as FilePath
 from typing import Any, Final
 
@@ -151,7 +151,7 @@ def _is_bundled(wanted: str | FilePath) -> bool:
 def _file(wanted: str | FilePath, absent: str) -> FilePath:
     """Return the file of this path. Raises `ScenarioError` for a text that looks like a name, without such a file."""
     path = FilePath(wanted)
-    if isinstance(wanted, str) and not isfile(path):
+    if isinstance(wanted, str) and not exists(path):
         if not is_path(wanted):
             raise ScenarioError([Problem(wanted, 0, 0, "", "unknown_scenario", f"{absent} {wanted!r}{hint(wanted)}")])
         if meant := bundled_of_file(wanted):

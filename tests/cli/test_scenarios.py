@@ -102,9 +102,17 @@ def test_a_file_that_cannot_be_used_is_a_problem_with_its_place(folder: Path, ve
     assert verb == "check" or result.stdout == ""
 
 
-def test_a_folder_is_not_checked(folder: Path) -> None:
-    (folder / "scenarios").mkdir()
-    assert invoke("check", str(folder / "scenarios")).stdout.endswith("no_file this is a folder; name a file in it\n")
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("name", [".", "..", "mine", "mine/"])
+def test_a_folder_instead_of_a_file_is_named_as_a_folder(
+    tmp_path: Path, verb: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine").mkdir()
+    monkeypatch.chdir(tmp_path)
+    result = invoke(*(name if word == "{}" else word for word in VERBS[verb]))
+    printed = result.stdout if verb == "check" else result.stderr
+    assert printed.removeprefix("Error: ") == f"{Path(name)}:1:1: no_file this is a folder; name a file in it\n"
+    assert result.exit_code == (3 if verb in ("serve", "exec") else 1)
 
 
 @pytest.mark.parametrize("verb", VERBS)
