@@ -89,6 +89,11 @@ def test_pages_and_their_links(
     assert len(body["data"]) == (last - first + 1 if first else 0)
 
 
+def test_a_limit_has_no_maximum(client: Client) -> None:
+    body = listed(client, "limit=999999999999999999")
+    assert (len(body["data"]), body["meta"]["per_page"], body["meta"]["last_page"]) == (45, 999999999999999999, 1)
+
+
 def test_the_links_lead_through_the_list(client: Client) -> None:
     seen, link = [], f"{PATH}?limit=7"
     while link:

@@ -56,6 +56,12 @@ def test_an_entry_is_a_change_of_the_balance(client: Client) -> None:
     assert answer.data[2]["amount"] == -answer.data[3]["amount"] > 0
 
 
+def test_remarks_name_the_payment_or_the_deposit(client: Client) -> None:
+    paid, commission, refund, failed, deposit = [entry["remarks"] for entry in ask(client).data]
+    assert (paid, failed) == ("Mobile Reload 0123456789", "Mobile Reload 0123456748")
+    assert (refund, commission, deposit) == ("refund of bad", "", "bank transfer")
+
+
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [
