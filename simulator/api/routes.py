@@ -97,4 +97,4 @@ def judge_unsigned(
         found = closed_to_token(endpoint, found, now) or found
     if isinstance(found, Denied):
         return found.code, found.diagnosis
-    return "valid", f"the bearer token is one of {found.code}: no signature is needed"
+    return "valid", f"the bearer token belongs to {found.code}: no signature is needed"

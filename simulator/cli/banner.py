@@ -112,7 +112,7 @@ def _first_steps(running: BoundServer) -> list[str]:
         "",
         curl.replace("curl ", f"curl --cacert {quote(running.certificate)} ", 1) if running.certificate else curl,
         "",
-        "Sign and send the next one:",
+        "Sign and send the next request:",
         "",
         _command(running, "call", *following, credentials=credentials),
     ]

@@ -122,7 +122,7 @@ def _print_body(body: bytes) -> None:
 @verb("sign", "POST /v2/topup -d @payment.json --key KEY --secret SECRET", "GET /v2/balance | tail -n 1 | sh")
 @request_flags
 @option("--timestamp", type=Integer(0), help="X-Timestamp in Unix seconds; by default now.")
-@option("--nonce", metavar="TEXT", help="X-Nonce; by default a new one.")
+@option("--nonce", metavar="TEXT", help="X-Nonce; by default a new nonce.")
 @json_flag(help="Print one JSON object instead.")
 def sign_command(json: bool, **asked: Any) -> None:
     """The request is not sent. Compare the canonical string with your client's. The curl command comes last, on its own

@@ -22,7 +22,7 @@ def context_of(certificate: Path, key: Path) -> ssl.SSLContext:
         if f"{what}-----".encode() not in (content := _content(path)):
             raise CannotStart(f"{path}: has no line -----BEGIN {what}-----: it must be in PEM")
     if b"ENCRYPTED" in content:
-        raise CannotStart(f"{key}: has a passphrase; give the key without one, in a file that only you can read")
+        raise CannotStart(f"{key}: has a passphrase; remove the passphrase, and let only your user read the file")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.num_tickets = 0  # a client that reconnects is shown the present certificate

@@ -85,7 +85,7 @@ def run(to_run: list[str], variables: dict[str, str], timeout_s: float | None = 
             _send(process, getattr(signal, "SIGKILL", signal.SIGTERM), has_group=has_group)
             process.wait()
     if status is None:
-        notify(f"the command had not ended after {timeout_s:g} s (--timeout), and was ended")
+        notify(f"the command took longer than {timeout_s:g} s (--timeout) and was stopped")
         return LATE
     return status if status >= 0 else 128 - status
 

@@ -45,7 +45,7 @@ def clock_command(control: Control, what: str | None, json: bool) -> None:
     else:
         clock = control.ask("PUT", "/clock", values.clock_members(_checked(values.clock_mode, what)))
     due = f"the next of {clock['pending']} is due at {clock_time(clock['next_due'])}" if clock["next_due"] else ""
-    moves = "it is being advanced" if clock["advancing"] else ""
+    moves = "the clock is being advanced" if clock["advancing"] else ""
     parts = (f"{clock_mode_of(clock)}: it is {clock_time(clock['now'])}", due, moves)
     show(clock, ", ".join(filter(None, parts)), json=json)
 
@@ -87,9 +87,9 @@ def _stop(control: Control) -> int:
         if refused.code != "not_advancing":
             raise
         clock = control.ask("GET", "/clock")
-    where = f"the clock of {control.sandbox} stands at {clock_time(clock['now'])}"
+    where = f"the clock of {control.sandbox} is at {clock_time(clock['now'])}"
     if clock["advancing"]:
-        where = f"{where} and will stop when the receiver that is being called has answered"
+        where = f"{where} and stops after the answer of the receiver that is being called"
     notify(f"interrupted; {where}")
     return INTERRUPTED
 
@@ -125,7 +125,7 @@ def _print(done: dict[str, Any]) -> None:
     if held := done.get("held"):
         print_line(f"Held until a release: {', '.join(f'{count} in {name}' for name, count in held.items())}.")
     if done.get("reason"):
-        print_line(f"It stopped here: {done['reason']}", red=True)
+        print_line(f"The advance stopped here: {done['reason']}", red=True)
 
 
 def _row(row: dict[str, Any]) -> tuple[object, ...]:
@@ -207,7 +207,7 @@ def rewind_command(control: Control, moment: str, is_mark: bool, json: bool) -> 
 @verb("fork", "ordered --id what-if", 'eval "$(reseller-sim fork ordered --export)"')
 @click.argument("moment", metavar=f"[{METAVAR}]", required=False, shell_complete=completion.marks)
 @mark_flag
-@own_option("--id", "fork_id", metavar="ID", help="The id of the fork; by default a new one.")
+@own_option("--id", "fork_id", metavar="ID", help="The id of the fork; by default a new id.")
 @export_flag
 @asking_flags
 def fork_command(

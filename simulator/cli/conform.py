@@ -253,7 +253,7 @@ def import_command(
     except ForeignStateFile as wrong:
         raise CannotStart(wrong) from None
     except (NoAnswer, NotExercised, LongPause) as error:
-        known = f"what is known is in {state}, so " if Path(state).exists() else ""
+        known = f"the state is saved in {state}: " if Path(state).exists() else ""
         hint = f"{known}run the same command again"
         raise CannotStart(mask(f"{error}; {hint}")) from None
     click.echo(text.encode(), nl=False)

@@ -121,7 +121,7 @@ def _refuse_unrestorable(file: Path) -> None:
         if is_sandbox_id(life.sandbox):
             found = list(obstacles(reader, RequestReplayer()))
         else:
-            found = [f"{life.sandbox[:80]!r} is the id of no sandbox: export it again"]
+            found = [f"{life.sandbox[:80]!r} is not the id of a sandbox: export the sandbox again"]
     if found:
         raise CannotStart(f"{file}: {found[0]}")
 

@@ -142,9 +142,9 @@ def openapi_command(control: bool, proxy: bool, json: bool, to: Path | None, **f
     """
     form = forms["as"]  # a keyword, so no parameter can be called so
     if form is not None and json:
-        raise wrong_usage(f"--json is a form of the document; --as {form} has a form of its own")
+        raise wrong_usage(f"--json and --as {form} exclude each other")
     if proxy and (control or form):
-        raise wrong_usage("--proxy prints a document of its own, without --control and --as")
+        raise wrong_usage("--proxy excludes --control and --as")
     name = PROXY if proxy else CONTROL if control else OPENAPI
     text = _contract_text(name, form, json)
     if to is None:

@@ -97,7 +97,7 @@ def exec_command(
     from simulator.cli.reports.run_tapes import RunTapes
 
     if tape_secrets and tape is None:
-        raise click.UsageError("--tape-secrets is about the file of --tape; say --tape FILE, too", ctx)
+        raise click.UsageError("--tape-secrets needs --tape FILE", ctx)
     reports = Reports(**{name: flags.pop(name) for name in ("junit", "json_file", "format")})
     tapes = None if tape is None else RunTapes(tape, shows_secrets=tape_secrets)
     judge = Judge(reports, report, audits=audit, tapes=tapes)

@@ -107,7 +107,7 @@ def explain_command(
         raise wrong_usage("stdin can be read once: give --string @FILE")
     given = _given(string)
     if last or named is not None:
-        _refuse_given("goes with METHOD and PATH; the journal has all of a request", "header", "data", "secret", "at")
+        _refuse_given("needs METHOD and PATH; a recorded request has its own", "header", "data", "secret", "at")
         if last:
             rows = control.ask("GET", "/requests", query={"status_min": 400, "status_max": 499, "limit": 1})["requests"]
             named = rows[0]["n"] if rows else None
@@ -122,7 +122,7 @@ def explain_command(
     key = os.fsdecode(headers.get(names.API_KEY, b""))
     asks_for_tokens = request.method.upper() == "POST" and os.fsdecode(parts.path) in PATHS  # SPEC 4.2, 4.3
     if not key and (asks_for_tokens or names.AUTHORIZATION in headers):
-        _refuse_given("goes with a signature; the request has no X-Api-Key", "secret", "string", "at")
+        _refuse_given("needs a signed request; this request has no X-Api-Key", "secret", "string", "at")
         accepted = "this endpoint takes no credentials in its headers"
         problems = []
         if not asks_for_tokens:
@@ -191,7 +191,7 @@ def _request(words: tuple[str, ...], header: tuple[str, ...], data: str | None) 
     is_text = words == ("-",) or (len(words) == 1 and " " in words[0])
     try:
         if is_text or (words and words[0].endswith(("curl", "curl.exe"))):
-            _refuse_given("goes with METHOD and PATH; a curl command has its own", "header", "data")
+            _refuse_given("needs METHOD and PATH; a curl command has its own", "header", "data")
             if not is_text:
                 return read_words(list(words), read_file)
             return read_command(os.fsdecode(read_stdin()) if words == ("-",) else words[0], read_file)

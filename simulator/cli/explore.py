@@ -131,7 +131,7 @@ def explore_command(
             raise click.UsageError("--prove FINDING needs --before CMD and --after CMD, and no other command", ctx)
         return _compare(prove, {"before": before, "after": after}, restart or (), timeout)
     if flags["port"] and flags["workers"] not in (None, 1):
-        raise click.UsageError("several workers cannot listen on one port; leave --port out, or say --workers 1", ctx)
+        raise click.UsageError("several workers cannot listen on the same port; omit --port, or give --workers 1", ctx)
     return _explore(tuple(ctx.obj), restart or (), timeout, flags)
 
 
@@ -235,7 +235,7 @@ def _campaign(
             report = campaign.explore()
         except SystemExit:  # by a signal: the runs so far are written
             reports.write(screen.suites_when_stopped(campaign.report))
-            notify("stopped; the same command with --resume passes over what has been run")
+            notify("stopped; the same command with --resume skips the finished runs")
             raise
     echo("\n".join(screen.result(report)))
     return report

@@ -22,7 +22,7 @@ COLUMNS = ("method", "answered", "refid", "status", "body")
 SPAN = Span()
 BALANCE, PRODUCT, CALLBACK, PROBES = "balance.added", "product.updated", "callback", "probes"
 WHAT = {PRODUCT: "the code of a product", CALLBACK: "the refid of a payment"}
-NOBODY = "it is done, but the webhook was changed meanwhile, and nothing is sent"
+NOBODY = "the product was changed, but nothing is sent: the webhook was changed meanwhile"
 NO_CATALOG_WEBHOOK = "nothing is changed: the scenario has no enabled `webhooks: {catalog: {url: …}}` to report it"
 NO_WEBHOOK = "nothing is done, since {} has no balance webhook that is enabled: PUT /v2/balance-webhook sets one"
 WAIT_S = 5
@@ -54,7 +54,7 @@ def _replies(text: str) -> list[dict[str, Any]]:
     "replies",
     metavar="STATUS,...",
     parse=_replies,
-    help="Answer the next messages with these statuses, in order; the last one repeats. Such as 500,200:1.5 (after "
+    help="Answer the next messages with these statuses, in order; the last reply repeats. Such as 500,200:1.5 (after "
     "1.5 s), or disconnect.",
 )
 @own_option("--clear", is_flag=True, help="First delete the inbox's messages and replies.")
@@ -83,7 +83,7 @@ def inbox_command(
         complete_ = control.ask("GET", path, query=query, timeout_s=timeout + TIMEOUT_S)["complete"]
     if (clear or replies is not None) and wait_for is None and not json:
         words = ["its messages are deleted"] if clear else []
-        words += [f"it answers {', '.join(map(_answer, replies))}; the last one repeats"] if replies else []
+        words += [f"it answers {', '.join(map(_answer, replies))}; the last reply repeats"] if replies else []
         print_line(f"{name}: {'; '.join(words)}")
         return 0
     items = list(islice(control.rows(path, "items"), SHOWN_MAX))

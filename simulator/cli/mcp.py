@@ -39,7 +39,9 @@ def mcp_command(
     code 3 means that the simulator did not start.
     """
     if url is not None and scenario is not None:
-        raise wrong_usage("--scenario is for a simulator that is started, --url for a running one: give one of them")
+        raise wrong_usage(
+            "--scenario starts a simulator, and --url uses a running simulator: give only one of these flags"
+        )
     if is_config:
         has_token = control_token is not None
         echo(_config(url, sandbox, scenario, has_token=has_token, allow_commands=allow_commands))

@@ -69,7 +69,7 @@ PROXY_PORT = 8090
     help="How long the service may take; it gives up itself after 29 seconds.",
 )
 @other_server_flags(PROXY_PORT)
-@json_flag(help="Print a line of JSON when it is ready, and nothing else.")
+@json_flag(help="Print a line of JSON when the proxy is ready, and nothing else.")
 def proxy_command(
     *,
     json: bool,

@@ -62,7 +62,7 @@ def _until(text: str) -> Until:
 @own_option(
     "--life",
     type=Integer(1),
-    help="The Nth life of a sandbox that was reset, rewound or recreated.  [default: all of them, the last one with "
+    help="The Nth life of a sandbox that was reset, rewound or recreated.  [default: all of them; the last life with "
     "--until or --serve]",
 )
 @own_option(
@@ -79,7 +79,7 @@ def replay_command(
     file cannot be read, or has no such sandbox, life or moment.
     """
     if lists and (serve or until is not None):
-        raise wrong_usage("--list plays nothing: leave --until and --serve out")
+        raise wrong_usage("--list excludes --until and --serve")
     file = read_tape_file(tape)
     if not file.lives and file.is_cut:
         raise BadResult(file.refusal(file.damage_behind(None)).text)
@@ -118,7 +118,7 @@ def _playing(file: TapeFile, life: TapeLife) -> Iterator[None]:
         yield
     except (ScenarioError, DomainError, *UNPLAYABLE) as error:
         version = life.tape.head.version
-        do = ANEW if version == __version__ else f"reseller-sim {version} wrote it: replay it with that"
+        do = ANEW if version == __version__ else f"reseller-sim {version} wrote this tape: replay it with that version"
         why = error.problems[0] if isinstance(error, ScenarioError) else error
         raise file.refusal(f"{life}: it cannot be played ({type(error).__name__}: {why}): {do}") from None
 

@@ -34,7 +34,7 @@ def _statuses(text: str) -> dict[str, int]:
     if found := re.fullmatch("([<>]=?)([1-5][0-9]{2})", text):
         bound = int(found[2]) + {">": 1, "<": -1}.get(found[1], 0)
         return {"status_min" if ">" in found[1] else "status_max": bound}
-    what = "a status: write one such as 401, 0 for none, or several as 2xx, 500-599, >=400 or !404"
+    what = "a status: write 401, or 0 for no answer, or a group such as 2xx, 500-599, >=400 or !404"
     raise ValueError(f"{values.shown(text)} is not {what}")
 
 
@@ -158,7 +158,7 @@ def story_command(control: Control, refid: str, reseller: str | None, json: bool
     if json:
         echo_value(found)
     elif "events" not in found:
-        raise BadResult(f"{control.base} is `reseller-sim proxy`, whose stories are JSON alone: --json prints this one")
+        raise BadResult(f"{control.base} is `reseller-sim proxy`, whose stories are only JSON: add --json")
     else:
         echo("\n".join(map(whole_line, Story(found).lines)))
 

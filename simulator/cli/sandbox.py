@@ -55,7 +55,7 @@ def new(
     server's scenario. With --export, the output sets the variables that `exec` sets, and RESELLER_SIM_SANDBOX.
     """
     if scenario is not None and server_file is not None:
-        raise wrong_usage("name SCENARIO, which is a bundled one or a file here, or --server-file, not both")
+        raise wrong_usage("give SCENARIO, a bundled scenario or a file here, or --server-file, not both")
     clock, start = values.clock_members(given["clock"]), given["start"]
     wanted = {
         "scenario": {"file": server_file} if server_file is not None else _scenario(scenario),

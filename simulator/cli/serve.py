@@ -123,7 +123,7 @@ def _variables_of(command: click.Command) -> Iterator[str]:
 
 
 @verb("health", "--ready --wait 30s", "--url https://127.0.0.1:8443 --tls-cert cert.pem")
-@own_option("--wait", "wait_s", type=Span(0, 3600), default="0s", help="Retry for this long until one answers.")
+@own_option("--wait", "wait_s", type=Span(0, 3600), default="0s", help="Retry for this long until a simulator answers.")
 @own_option("--ready", is_flag=True, help="Print whether requests may be sent, or the reason why not.")
 @option("--tls-cert", metavar="FILE", help="The simulator's own certificate, for any host name.")
 @asking_flags

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     Store = DataFolder | Cluster
 
 
-KEPT = "the server stops, and all that was answered is kept"
+KEPT = "the server stops; everything that it answered is stored"
 
 
 class BoundServer(msgspec.Struct, frozen=True):
@@ -151,7 +151,7 @@ def _store(flags: ServerFlags, on_failure: Callable[[StoreError], None]) -> "Sto
     if flags.data_dir is not None and flags.store is not None:
         raise CannotStart("--data-dir and --store exclude each other")
     if flags.store is not None and flags.tls_cert is not None:
-        raise CannotStart("the servers of --store ask each other by http: TLS is for their proxy, not for --tls-cert")
+        raise CannotStart("servers with --store call each other by http: use TLS at their proxy instead of --tls-cert")
     try:
         if flags.data_dir is not None:
             from simulator.persistence.data_folder import DataFolder
@@ -219,9 +219,9 @@ def _reload_on_hangup(flags: ServerFlags, running: BoundServer) -> None:
             for name, read, use in files:
                 try:
                     use(await in_background(read))
-                    print_server_note(f"SIGHUP: {name} is read again")
+                    print_server_note(f"SIGHUP: {name} is reloaded")
                 except CannotStart as wrong:
-                    print_server_note(f"SIGHUP: {wrong.text}; {name} stays as it was")
+                    print_server_note(f"SIGHUP: {wrong.text}; {name} is unchanged")
 
     def on_hangup() -> None:
         task = asyncio.get_running_loop().create_task(reload())

@@ -70,7 +70,7 @@ _CONTROL = [
         "--control-token",
         metavar="TOKEN",
         parse=values.token,
-        help="The bearer token that /_sim requires.  [default: none on a loopback address, otherwise a generated one]",
+        help="The bearer token that /_sim requires.  [default: none on a loopback address, otherwise generated]",
     ),
     option(
         "--control-token-file",
@@ -152,7 +152,7 @@ def _listening(port: int, *, port_variable: bool = True) -> list[Callable[[Any],
     parse = values.listening_address
     return [
         option("--host", metavar="ADDRESS", default=LOOPBACK, parse=parse, help="The address to listen on."),
-        port_option("--port", **settings, help="The port to listen on; 0 selects a free one."),
+        port_option("--port", **settings, help="The port to listen on; 0 selects a free port."),
     ]
 
 
@@ -176,7 +176,7 @@ def _networks(texts: tuple[str, ...]) -> tuple[str, ...]:
             text = f"{values.shown(one)} is not an address or network {example}, without bits after its prefix"
             raise ValueError(text) from None
         if network.prefixlen == 0:
-            raise ValueError(f"{one} is everybody: name the proxies")
+            raise ValueError(f"{one} contains every address: name the proxies")
     return found
 
 
@@ -185,7 +185,7 @@ def _root_path(text: str) -> str:
     if root and _ROOT.fullmatch(root) is None:
         raise ValueError(f"{values.shown(text)} is not a path such as /sim, of letters, digits, . _ ~ -")
     if root.startswith(("/_sim", "/s/", "/v1", "/v2")) or root == "/s":
-        raise ValueError(f"{root} is one of the server's own paths: choose another")
+        raise ValueError(f"{root} is a path of the server itself: choose another")
     return root
 
 

@@ -103,8 +103,8 @@ class TapeFile:
             return ""
         where = f"{life}: " if life is not None else ""
         if self.is_cut:
-            return f"{where}{self.damage}, and its rest is missing"
-        before = f"; --until {count} has what comes before it" if life is not None else ""
+            return f"{where}{self.damage}, and the rest is missing"
+        before = f"; --until {count} plays the entries before it" if life is not None else ""
         return f"{where}{self.damage}{self.advice and ': '}{self.advice}{before}"
 
 

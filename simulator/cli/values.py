@@ -136,7 +136,7 @@ def host_names(texts: tuple[str, ...]) -> tuple[str, ...]:
         try:
             found.append(name if HOST_NAME.fullmatch(name) else str(IPv6Address(name.strip("[]"))))
         except ValueError:
-            what = "is no host name: give it alone, such as sim.example.com, without a scheme, a port or a *"
+            what = "is not a host name: write only the name, such as sim.example.com, without a scheme, a port or a *"
             raise ValueError(f"{shown(name)} {what}") from None
     return tuple(found)
 

@@ -39,7 +39,7 @@ def _event_kinds(text: str) -> str:
     """Kinds of events with commas between them, each in the singular or the plural; empty for all."""
     kinds = [_KINDS.get(part.strip().lower()) for part in text.split(",")]
     if None in kinds:
-        raise ValueError(f"{text!r} is not made of {', '.join(dict.fromkeys(_KINDS.values()))}")
+        raise ValueError(f"{text!r} is not a list of {', '.join(dict.fromkeys(_KINDS.values()))}")
     return ",".join(filter(None, kinds))
 
 
@@ -103,12 +103,12 @@ def listen_command(
     wanted = CHOICES[only] if only else ",".join(CHOICES.values())
     lines = EventLines(coloured=is_coloured(sys.stdout))
     stream = Stream({"only": wanted, "with": "bodies"}, **running)
-    for event in stream.events(with_title(f"passing on to {target}")):
+    for event in stream.events(with_title(f"forwarding to {target}")):
         click.echo(lines.line(event))
         if sent := event.get("sent"):
             click.echo(f"  -> {_forwarded(target, sent, timeout, trust)}")
         elif "sent" in event:
-            click.echo("  -> not passed on: the simulator has evicted what was sent")
+            click.echo("  -> not forwarded: the simulator has evicted the message")
 
 
 def target_of(target: str, sent_url: str) -> str:
@@ -127,7 +127,7 @@ def _forwarded(target: str, sent: Event, timeout_s: float, trust: Trust | None =
     try:
         path = target_of(target, sent["url"])
     except ValueError as error:
-        return whole_line(f"not passed on: the URL that was called cannot be read ({error})")
+        return whole_line(f"not forwarded: the URL that was called cannot be read ({error})")
     began, body = monotonic(), sent["body"].encode() or None
     address = f"{parts.scheme}://{parts.netloc}"
     try:

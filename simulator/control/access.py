@@ -163,7 +163,7 @@ def admit(scope: Any, access: TokenPermissions) -> None:
     """Store the permissions of a request in its scope. Raises `Forbidden` when they exclude its method or path."""
     scope[KEY], method, path = access, scope["method"], scope["path"]
     if not access.may_change and method not in ("GET", "HEAD"):
-        text = f"the token {access.name!r} may only read: {method} needs one whose role is full"
+        text = f"the token {access.name!r} may only read: {method} needs a token of the role full"
         raise Forbidden("read_only_token", text)
     is_common = path in (*LISTS, *COMMON) or path.startswith("/_sim/scenarios/")
     is_own = path.startswith(_ONE) and path[len(_ONE) :].partition("/")[0] == access.sandbox
@@ -173,7 +173,8 @@ def admit(scope: Any, access: TokenPermissions) -> None:
 
 def only(access: TokenPermissions) -> str:
     """Return the message for a sandbox token that requests anything else."""
-    return f"the token {access.name!r} is for the sandbox {access.sandbox!r} alone: use one without sandbox= for others"
+    text = f"the token {access.name!r} is for the sandbox {access.sandbox!r} alone"
+    return f"{text}: for other sandboxes, use a token without sandbox="
 
 
 def access_of(request: Request) -> TokenPermissions:
@@ -193,7 +194,7 @@ def is_still_allowed(request: Request) -> bool:
 def refuse_revoked(request: Request) -> None:
     """Raise `Unauthorized` when the token of a request was revoked while the request waited."""
     if not is_still_allowed(request):
-        text = "the token of this request was taken back, or may do something else, while it was waited for"
+        text = "the token of this request was removed or changed while the request waited"
         raise Unauthorized("control_token_required", text)
 
 
@@ -209,5 +210,5 @@ def may_see_secrets(request: Request, what: str) -> None:
     """Raise `Forbidden` when a read-only token requests something that contains secrets."""
     access = access_of(request)
     if not access.may_change:
-        text = f"the token {access.name!r} may only read, and gets no secrets: {what} needs one whose role is full"
+        text = f"the token {access.name!r} may only read, and gets no secrets: {what} needs a token of the role full"
         raise Forbidden("secrets_need_full", text)

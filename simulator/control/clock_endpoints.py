@@ -82,16 +82,15 @@ async def advance(request: Request, live: LiveSandbox) -> Response:
     wanted = await body_of(request, "advance-request")
     target = None
     now = live.clock.now()
+    present = f"the sandbox's time is {now.astimezone(SERVICE_ZONE).isoformat()}"
     if "seconds" in wanted:
         target = now + timedelta(seconds=float(wanted["seconds"]))
         if target >= LATEST:
-            raise InvalidInput(
-                f"seconds must end before {LATEST:%Y}: it is {now.astimezone(SERVICE_ZONE).isoformat()}", "seconds"
-            )
+            raise InvalidInput(f"seconds must end before {LATEST:%Y}: {present}", "seconds")
     elif "to" in wanted:
         target = _target_time(live, wanted, "to")
         if target < now:
-            raise InvalidInput(f"to is in the past: it is {now.astimezone(SERVICE_ZONE).isoformat()}", "to")
+            raise InvalidInput(f"to is in the past: {present}", "to")
     done = await live.driver.advance(target)
     live.events.note(_clock_event(live, "clock_advanced"))
     report: dict[str, Any] = {
@@ -134,7 +133,7 @@ async def list_due(request: Request, live: LiveSandbox) -> Response:
     """List the due items, earliest first; `left_out` counts the items beyond the end of the list."""
     query = query_of(request, "due-query")
     if cursor_of(query) > LISTED_MAX:
-        text = f"cursor is after the first {LISTED_MAX}, the most that this lists; later items appear as time passes"
+        text = f"cursor is after the first {LISTED_MAX}, the length of this list; later items appear as time passes"
         raise InvalidInput(text, "cursor")
     state = live.core.state
     pending = len(state.agenda)

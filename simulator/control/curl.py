@@ -151,7 +151,7 @@ def _data(name: str, value: str, read_file: ReadFile | None) -> bytes:
     if value == "@-":
         raise NotCurl("the command reads its body from stdin: give it with --data-binary @FILE")
     if read_file is None:
-        raise NotCurl(f"the command reads its body from the file {value[1:]!r}: write the body in its place")
+        raise NotCurl(f"the command reads its body from the file {value[1:]!r}: write the body into the command")
     raw = read_file(value[1:])
     return raw if name in ("--data-binary", "--json") else raw.translate(None, b"\r\n\0")
 

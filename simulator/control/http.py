@@ -130,7 +130,7 @@ def _advice(request: Request, path: str, unknown: str) -> str:
     if path.startswith(("/_sim/v1/", "/_sim/v2/")):
         return of_service(path)
     if path.startswith("/_sim/_sim"):
-        return "/_sim is in this path twice: RESELLER_SIM_URL ends in it already"
+        return "/_sim is in this path twice: RESELLER_SIM_URL ends in /_sim already"
     likely = _likely_path(request) if len(path) <= SENTENCE_CHARS_MAX else ""
     return f"{unknown.partition(';')[0]}; did you mean {likely}?" if likely else unknown
 

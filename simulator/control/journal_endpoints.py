@@ -192,8 +192,8 @@ def as_script(base: str, row: Mapping[str, Any], body: bytes, sent: bytes, prefi
     answer = f"answered {row['status']}" if row["status"] else "not answered"
     lines = [
         one_line(f"# Request {row['n']} as it was sent: {', '.join(filter(None, (row['error'], answer)))}."),
-        "# A nonce counts once and a timestamp for five minutes; this signs it again, with --key and --secret unless",
-        "# they belong to the default scenario:",
+        "# A nonce is valid once, a timestamp for five minutes. This signs the request again; without the keys of the",
+        "# default scenario, add --key and --secret:",
         f"#   {call_command(method, base.encode() + prefix, target.removeprefix(prefix), body)}",
     ]
     if row["unread"]:
@@ -222,7 +222,7 @@ async def har_parts(
     size, comment = 0, ""
     for exchange in list(found):
         if len(shown) >= count_max or size >= HAR_BYTES_MAX:
-            comment = f"Earlier requests are left out; the next page is that with cursor={shown[-1]['n']}."
+            comment = f"Earlier requests are left out; the next page has cursor={shown[-1]['n']}."
             break
         row = rendered(exchange)
         size += sum(len(row[side]["body"]) + len(str(row[side]["headers"])) for side in ("request", "response"))

@@ -97,7 +97,10 @@ class MessageOrigins:
                     return False, f"signed with the secret of {signer}, but about {named.code}"
                 if stale := staleness(self._scheme, headers, one.wall + self._skew):
                     return False, f"well signed, but {stale}"
-                return True, f"signed with the secret of {signer}" if signer else "signed with the secret of that time"
+                return (
+                    True,
+                    f"signed with the secret of {signer}" if signer else "signed with the secret that was valid then",
+                )
         return False, "the signature fits no secret of this sandbox: another secret signed, or the body was changed"
 
     def _likely_secrets(self, message: InboxMessage, named: Reseller | None) -> Iterator[tuple[str, str, str]]:

@@ -123,7 +123,7 @@ async def _from_json(request: Request, wanted: dict[str, Any]) -> LiveSandbox:
 async def _from_tape(request: Request, wanted: dict[str, Any]) -> LiveSandbox:
     others = wanted.keys() - {"id", "tape", "quotas"}
     if others:
-        raise InvalidInput("must be left out: a sandbox that begins from a tape has what the tape says", min(others))
+        raise InvalidInput("must be left out: the tape defines it", min(others))
     name, files = wanted["tape"]["file"], needed_files(request, "tape.file")
     try:
         content = await in_background(files.folder.tape, name)
@@ -164,7 +164,7 @@ async def _scenario_from(request: Request, wanted: str | dict[str, Any]) -> Scen
 async def _scenario_in_file(request: Request, wanted: dict[str, Any]) -> Scenario:
     name = wanted["file"]
     if len(wanted) > 1 or not isinstance(name, str):
-        raise InvalidInput('a scenario of a file is {"file": NAME}, and nothing beside it', "scenario")
+        raise InvalidInput('a scenario of a file is {"file": NAME}, without other keys', "scenario")
     files = needed_files(request, "scenario.file")
     try:
         return await in_background(scenario_in, files, name)
@@ -197,7 +197,7 @@ def _quotas(wanted: dict[str, Any], server: Quotas) -> Quotas:
     for name in wanted:
         given, most = getattr(asked, name), getattr(server, name)
         if most is not None and (given is None or given > most):
-            text = f"the server allows a sandbox {most:g} at most, and always has a bound"
+            text = f"must be at most {most:g}, and not unlimited: the server limits every sandbox"
             raise InvalidInput(text, f"quotas.{name}")
     return asked
 

@@ -98,7 +98,7 @@ async def begin(request: Request, content: bytes, wanted: Mapping[str, Any], id_
     """Return a new sandbox that begins at the moment of a tape that is `wanted`; `path` is the position of this value
     in the request."""
     if len(wanted.keys() & set(MomentRef._fields)) > 1:
-        raise InvalidInput(f"give one of {', '.join(MomentRef._fields)} at most", path.rstrip("."))
+        raise InvalidInput(f"give at most one of {', '.join(MomentRef._fields)}", path.rstrip("."))
     try:
         tape = await in_background(_chosen, content, wanted.get("sandbox"), wanted.get("life"))
         return await rewinder_of(request).begin(tape, asked_of(wanted, path), sandboxes_of(request), id_)
@@ -114,12 +114,12 @@ def _chosen(content: bytes, sandbox: str | None, life: int | None) -> ReadTape:
     tapes = list(read_tapes(lines_of(BytesIO(content), READ_BYTES_MAX), READ_BYTES_MAX))
     names = list(dict.fromkeys(tape.head.sandbox for tape in tapes))
     if sandbox is None and len(names) > 1:
-        raise BadTape(f"the file has the tapes of {', '.join(names)}: name one of them as the sandbox")
+        raise BadTape(f"the file has the tapes of {', '.join(names)}: choose one with 'sandbox'")
     found = [tape for tape in tapes if sandbox in (None, tape.head.sandbox)]
     if not found:
         raise BadTape(f"the file has no tape of {sandbox}; it has {', '.join(names)}" if names else "it is empty")
     if life is not None and life > len(found):
-        raise BadTape(f"the file has {len(found)} lives of {found[0].head.sandbox}, and not life {life}")
+        raise BadTape(f"the file has {len(found)} lives of {found[0].head.sandbox}, but not life {life}")
     chosen = found[-1 if life is None else life - 1]
     if chosen.damage and not chosen.is_cut:
         raise BadTape(chosen.damage)

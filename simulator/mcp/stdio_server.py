@@ -91,7 +91,7 @@ class Assistant:
             near = nearest(name, self._tools)
             raise LookupError(f"there is no tool {name!r}{f'; did you mean {near}?' if near else ''}")
         if tool.changes and name not in await self._permitted_tools():
-            raise ValueError(f"the token may only read: {name} needs one whose role is full")
+            raise ValueError(f"the token may only read: {name} needs a token of the role full")
         return await tool.call(self._simulator, self._sandbox, arguments)
 
 

@@ -192,7 +192,7 @@ def save_text(name: str, text: bytes, revision: str | None, folder: ScenarioFold
         if current != revision:
             problem = "no longer exists: save it under a new name, or without `revision`"
             if current is not None:
-                problem = "has another content than you have read: read it again, and make your change in that"
+                problem = "was changed after you read it: read it again, and repeat your change"
             raise Conflict("scenario_changed", f"{name!r} {problem}", "revision")
         if current is None and len(folder.names()) >= LISTED_MAX:
             raise Conflict("too_many_scenarios", f"the folder has {LISTED_MAX} scenarios already", "name")

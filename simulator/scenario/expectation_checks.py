@@ -46,7 +46,7 @@ def _refuse_calls(calls: ValueReader, scripted: list[Mapping[str, Any]]) -> None
     unknown_methods(values_of(calls["method"]), OTHER_METHODS)
     is_known = UNKNOWN_PATH not in [value.text() for value in listed_values(status)]
     if path.is_given and is_known and not unknown_paths(values_of(path)) and not is_path_of_service(path.plain):
-        path.problem("unknown_path", "the service has no path that this matches")
+        path.problem("unknown_path", "this matches no path of the service")
     documented = {one for each in statuses().values() for one in each}
     _refuse(status, {CLOSED, *documented, *_named(scripted, "status")}, "impossible", "answer with status")
 

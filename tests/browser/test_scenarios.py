@@ -218,7 +218,7 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(page: Console) -> None
     page.control("PUT", "scenarios/shared.yaml", {"text": "extends: default\nseed: 8\n", "revision": read})
     page.page.get_by_role("combobox", name="The scenario as YAML").fill("extends: default\nseed: 9\n")
     page.page.get_by_role("button", name="Save", exact=True).click()
-    page.page.get_by_role("alert").filter(has_text="has another content").wait_for()
+    page.page.get_by_role("alert").filter(has_text="was changed after you read it").wait_for()
     page.forgive(409)
     assert page.control("GET", "scenarios/shared.yaml")["text"] == "extends: default\nseed: 8\n"
 

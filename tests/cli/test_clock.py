@@ -54,7 +54,7 @@ def test_an_interrupted_advance_stops_and_says_where_the_clock_stands(asking: As
         out, err = process.communicate(timeout=30)
     stands = clock(asking)
     assert (process.returncode, out) == (130, "")
-    assert f"interrupted; the clock of {asking.sandbox} stands at {clock_time(str(stands['now']))}" in err
+    assert f"interrupted; the clock of {asking.sandbox} is at {clock_time(str(stands['now']))}" in err
     assert stands["pending"]
 
 
@@ -84,4 +84,4 @@ def test_an_advance_that_ended_before_it_was_stopped_is_no_mistake(
     monkeypatch.setattr(Control, "ask", answer)
     done = invoke("advance", "idle", "--url", asking.url, "--sandbox", asking.sandbox)
     assert (done.exit_code, done.stdout) == ((130, "") if code == "not_advancing" else (1, ""))
-    assert ("stands at" in done.stderr) == (code == "not_advancing")
+    assert ("is at" in done.stderr) == (code == "not_advancing")

@@ -24,7 +24,7 @@ def test_the_document_can_be_written_to_a_file(tmp_path: Path) -> None:
 
 
 def test_flags_that_contradict_each_other_are_refused() -> None:
-    assert "has a form of its own" in refusal(invoke("openapi", "--as", "postman", "--json"), 2)
+    assert "exclude each other" in refusal(invoke("openapi", "--as", "postman", "--json"), 2)
     assert "insomnia" in refusal(invoke("openapi", "--as", "insomnia"), 2)
 
 

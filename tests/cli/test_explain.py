@@ -321,7 +321,7 @@ def test_the_last_request_is_explained_for_every_refusal(
 
 @pytest.mark.parametrize(
     ("verdict", "message", "said"),
-    [("valid", "the bearer token is one of RS001", (0, "the bearer token is one of RS001")),
+    [("valid", "the bearer token belongs to RS001", (0, "the bearer token belongs to RS001")),
      ("invalid_token", "the token expired", (1, "invalid_token: the token expired"))],
 )  # fmt: skip
 def test_a_bearer_token_is_judged_by_the_running_simulator(
@@ -339,7 +339,7 @@ def test_a_bearer_token_is_judged_by_the_running_simulator(
     headers = [["Authorization", " Bearer T"]]
     assert asked == [("/explain", {"method": "GET", "path": "http://h/v2/balance", "headers": headers})]
     assert (
-        "--at goes with a signature" in run("--at", "1", "GET", "/v2/balance", "-H", "Authorization: Bearer T").stderr
+        "--at needs a signed request" in run("--at", "1", "GET", "/v2/balance", "-H", "Authorization: Bearer T").stderr
     )
 
 
@@ -396,10 +396,10 @@ def run_uncaught(*words: str, stdin: str | bytes | None = None) -> Result:
     ("words", "said"),
     [
         (("--last", "17"), "--last takes no '17': it finds the request itself"),
-        (("17", "-H", "A: b"), "--header goes with METHOD and PATH"),
-        (("17", "--at", "1"), "--at goes with METHOD and PATH"),
-        (("--last", "--secret", "YQ=="), "--secret goes with METHOD and PATH"),
-        (("-d", "x", *CURL), "--data goes with METHOD and PATH"),
+        (("17", "-H", "A: b"), "--header needs METHOD and PATH"),
+        (("17", "--at", "1"), "--at needs METHOD and PATH"),
+        (("--last", "--secret", "YQ=="), "--secret needs METHOD and PATH"),
+        (("-d", "x", *CURL), "--data needs METHOD and PATH"),
         (("GRAB", "/v2/balance"), "give METHOD and PATH, such as GET /v2/balance"),
         (("GET", "/v2/balance", "-H", "X-Nonce"), "'X-Nonce' is not a header: give 'NAME: VALUE'"),
         (("GET", "/v2/balance", "-H", ": x"), "': x' is not a header"),

@@ -46,7 +46,7 @@ def test_a_scenario_in_a_file_is_named_from_the_root(tmp_path: Path) -> None:
 def test_a_scenario_and_a_running_simulator_exclude_each_other() -> None:
     done = run("mcp", "--scenario", "bad-day", "--url", "http://127.0.0.1:1")
     assert done.status == 2
-    assert "give one of them" in done.only_error_line
+    assert "give only one of these flags" in done.only_error_line
 
 
 def test_a_scenario_that_does_not_load_is_reported_on_stderr() -> None:

@@ -73,7 +73,7 @@ def test_verbs_for_which_a_proxy_has_no_path_say_what_the_address_is_and_what_wo
 
 def test_a_story_of_a_proxy_is_json() -> None:
     as_text, as_json = asked_of_a_proxy(("story", "r1"), ("story", "r1", "--json"), sends=True)
-    assert "is `reseller-sim proxy`, whose stories are JSON alone: --json prints this one" in refusal(as_text, 1)
+    assert "is `reseller-sim proxy`, whose stories are only JSON: add --json" in refusal(as_text, 1)
     assert [one["path"] for one in json.loads(as_json.stdout)["requests"]] == ["/v2/topup"]
 
 

@@ -242,7 +242,7 @@ def test_a_line_that_cannot_be_understood_is_3_with_its_place_and_what_to_do(
     assert said.startswith(f"reseller-sim replay: {file}: default: line {number} ")
     assert "was it edited, or damaged in transfer? Copy it again" in said
     if what != "no line":
-        assert f"--until {at - 1} has what comes before it" in said
+        assert f"--until {at - 1} plays the entries before it" in said
         assert ": all as it was" in done.stdout  # what comes before it
         assert replay(file, "--until", str(at - 1)).exit_code == 0
         assert replay(file, "--until", str(at)).exit_code == 3
@@ -301,7 +301,7 @@ def test_entries_beyond_the_tape_budget_are_counted(limit: int, count: int, tmp_
     assert f"; inputs after these that are not on the tape (limits.tape or --tape-budget): {count}\n" in done.stdout
 
 
-@pytest.mark.parametrize(("version", "do"), [("0.0.1", "reseller-sim 0.0.1 wrote it"), ("", "was it edited")])
+@pytest.mark.parametrize(("version", "do"), [("0.0.1", "reseller-sim 0.0.1 wrote this tape"), ("", "was it edited")])
 def test_a_refused_scenario_is_attributed_to_the_tape(
     version: str, do: str, lives: list[list[bytes]], tmp_path: Path
 ) -> None:
@@ -402,4 +402,4 @@ def test_a_truncated_tape_is_listed_up_to_the_damage(tape: Path, tmp_path: Path)
 def test_a_list_plays_no_entries(flags: tuple[str, ...], tape: Path) -> None:
     done = invoke("replay", str(tape), "--list", *flags)
     assert done.exit_code == 2
-    assert "--list plays nothing: leave --until and --serve out" in done.stderr
+    assert "--list excludes --until and --serve" in done.stderr

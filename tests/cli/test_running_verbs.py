@@ -59,7 +59,7 @@ def test_an_advance_that_stopped_before_its_end_exits_with_1(
         assert stopped.json("advance", "1s", status=1 if reason else 0) == done
         monkeypatch.setattr("simulator.cli.output.is_terminal", lambda: True)
         last = shown(stopped, "advance", "1s", status=1 if reason else 0).splitlines()[-1]
-    assert (last == f"It stopped here: {reason}") == bool(reason)
+    assert (last == f"The advance stopped here: {reason}") == bool(reason)
 
 
 @pytest.mark.usefixtures("terminal")
@@ -263,7 +263,7 @@ def test_an_inbox_shows_the_payment_and_the_status_of_a_callback(asking: Asking)
     assert re.fullmatch(r'1 .* POST +200 +order-1 +Processing +\{"data".*', first)
     late = asking.verb("inbox", "--wait-for", "2", "--timeout", "0")
     assert (late.exit_code, late.stderr) == (1, "reseller-sim inbox: callbacks: 1 of 2 came in time\n")
-    assert "it answers 500, 200; the last one repeats" in shown(asking, "inbox", "--reply", "500,200")
+    assert "it answers 500, 200; the last reply repeats" in shown(asking, "inbox", "--reply", "500,200")
     assert shown(asking, "inbox", "--clear") == "callbacks: its messages are deleted\n"
 
 

@@ -155,7 +155,7 @@ def test_a_message_that_cannot_be_sent_is_reported_and_the_next_is_sent() -> Non
         assert [message.path for message in mine.got] == ["/y"]
         assert mine.got[0].headers["connection"] == "close"
     assert len(said) == len(bad) + 1
-    assert said[0].startswith("  -> not passed on: the URL that was called cannot be read (")
+    assert said[0].startswith("  -> not forwarded: the URL that was called cannot be read (")
     assert all(" no answer (" in line for line in said[1:-1])
     assert " 200 in " in said[-1]
 

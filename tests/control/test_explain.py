@@ -233,7 +233,10 @@ def test_a_bearer_token_is_judged_as_the_service_does(client: Client) -> None:
     assert judged(client, "GET", "/v2/balance", {}) == (401, "missing_api_key")
     assert judged(client, "GET", "/v2/balance", {"Authorization": f"Bearer {token}", "X-Api-Key": ""}) == (200, "valid")
     found = explain(client, {"curl": f"curl http://h/v2/balance -H 'Authorization: Bearer {token}'"})
-    assert (found["verdict"], found["message"]) == ("valid", "the bearer token is one of RS001: no signature is needed")
+    assert (found["verdict"], found["message"]) == (
+        "valid",
+        "the bearer token belongs to RS001: no signature is needed",
+    )
     client.sim("POST", "/sandboxes/default/clock/advance", {"seconds": 7200})
     assert judged(client, "GET", "/v2/balance", {"Authorization": f"Bearer {token}"}) == (401, "invalid_token")
 

@@ -204,7 +204,7 @@ def test_a_har_is_bounded_and_says_where_the_earlier_ones_are(monkeypatch: pytes
             client.pay(f"ref-{number}")
         latest = har(client, "limit=2")
         assert [one["_n"] for one in latest["entries"]] == [4, 5]
-        assert latest["comment"] == "Earlier requests are left out; the next page is that with cursor=4."
+        assert latest["comment"] == "Earlier requests are left out; the next page has cursor=4."
         assert [one["_n"] for one in har(client, "cursor=4")["entries"]] == [1, 2, 3]
         monkeypatch.setattr("simulator.control.journal_endpoints.HAR_BYTES_MAX", 1)
         assert [one["_n"] for one in har(client)["entries"]] == [5]

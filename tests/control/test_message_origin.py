@@ -125,7 +125,7 @@ def test_a_secret_that_is_replaced_later_was_right_and_one_that_was_replaced_bef
         with_webhook(client)
         message = deposit(client)
         assert client.call("POST", f"{WEBHOOK}/rotate-secret").status == 200
-        assert judged(client.inbox("events")[0]) == ("webhook", True, "signed with the secret of that time")
+        assert judged(client.inbox("events")[0]) == ("webhook", True, "signed with the secret that was valid then")
         again = sent_again(client, message)
         assert judged(again) == ("webhook", False, "signed with a secret that had been replaced by then")
         assert judged(deposit(client))[1:] == (True, "signed with the secret of RS001")

@@ -14,7 +14,9 @@ from simulator.wire.formats import encode
 from tests.support.client import Client, running
 
 RULES = "/sandboxes/default/rules"
-REAL_WAIT = "each request waits 29 s of real time, although the clock is manual; write { virtual: 30s } to wait none"
+REAL_WAIT = (
+    "each request waits 29 s of real time, although the clock is manual; write { virtual: 30s } to answer at once"
+)
 FAILED = [{"status": "Failed"}]
 
 
@@ -306,7 +308,10 @@ def test_a_fault_that_no_request_meets_is_refused(when: dict[str, Any], code: st
     [
         (
             "manual",
-            ["each request waits 29 s of real time, although the clock is manual; write { virtual: 30s } to wait none"],
+            [
+                "each request waits 29 s of real time, although the clock is manual; "
+                "write { virtual: 30s } to answer at once"
+            ],
         ),
         ("real", []),
     ],

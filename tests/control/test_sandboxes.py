@@ -501,4 +501,4 @@ def test_an_unknown_path_is_named_and_one_with_two_prefixes_explained() -> None:
         wrong, twice = client.sim("GET", "/sandbox").json, client.sim("GET", "/_sim/sandboxes").json
     assert (wrong["error"], wrong["path"]) == ("unknown_path", "/_sim/sandbox")
     assert twice["path"] == "/_sim/_sim/sandboxes"
-    assert "RESELLER_SIM_URL ends in it already" in twice["message"]
+    assert "RESELLER_SIM_URL ends in /_sim already" in twice["message"]

@@ -338,7 +338,7 @@ def test_references_of_a_file_or_a_body_are_confined_too(among: Client, folder: 
         assert b"root:" not in refused.body
         assert str(folder.parent).encode() not in refused.body
         if name in OUTSIDE:
-            assert problem["message"] == f"there is no file '{name}' beside this one"
+            assert problem["message"] == f"there is no file '{name}' beside this file"
 
 
 def test_a_problem_in_a_base_is_in_that_file(among: Client, folder: Path) -> None:

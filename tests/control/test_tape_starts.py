@@ -125,9 +125,9 @@ def test_it_is_kept_in_a_data_folder(tape: bytes, tmp_path: Path) -> None:
 REFUSED: dict[str, tuple[str, dict[str, Any], int, str, str]] = {
     "no such mark": ("&mark=night", {"mark": "night"}, 400, "unknown_moment", "it has noon"),
     "more entries": ("&n=99", {"n": 99}, 400, "unknown_moment", "N is from 0 to"),
-    "two moments": ("&n=1&mark=noon", {"n": 1, "mark": "noon"}, 400, "bad_request", "give one of mark, to, n at most"),
+    "two moments": ("&n=1&mark=noon", {"n": 1, "mark": "noon"}, 400, "bad_request", "give at most one of mark, to, n"),
     "another sandbox": ("&sandbox=x", {"sandbox": "x"}, 400, "bad_tape", "the file has no tape of x; it has default"),
-    "another life": ("&life=2", {"life": 2}, 400, "bad_tape", "the file has 1 lives of default, and not life 2"),
+    "another life": ("&life=2", {"life": 2}, 400, "bad_tape", "the file has 1 lives of default, but not life 2"),
 }
 
 

@@ -150,7 +150,7 @@ def test_a_command_that_takes_too_long_is_ended_with_what_it_has_started(obeys: 
     flags = ("--timeout", "1s", "--json-report", str(result), "--tape", str(tmp_path / "run.tape"))
     done = run("exec", *flags, "--", "sh", "-c", script)  # ends only when no process has its stdout any more
     assert (done.status, done.out) == (124, "")
-    assert done.err == "reseller-sim exec: the command had not ended after 1 s (--timeout), and was ended\n"
+    assert done.err == "reseller-sim exec: the command took longer than 1 s (--timeout) and was stopped\n"
     assert json.loads(result.read_text())["command_exit"] == 124
     assert run("replay", str(tmp_path / "run.tape")).status == 0
 

@@ -192,7 +192,11 @@ def test_a_command_that_hangs_is_ended_and_is_a_finding(tmp_path: Path) -> None:
     [
         (("--minutes", "1"), 2, "reseller-sim explore -- npm test"),
         (("--minutes", "-1", "--", "true"), 2, "--minutes"),
-        (("--port", str(free_port()), "--workers", "2", "--", "true"), 2, "several workers cannot listen on one port"),
+        (
+            ("--port", str(free_port()), "--workers", "2", "--", "true"),
+            2,
+            "several workers cannot listen on the same port",
+        ),
         (("--restart", "sh 'x", "--", "true"), 2, "No closing quotation"),
         (("--prove", __file__, "--before", "true", "--after", 'sh "x'), 2, "No closing quotation"),
         (("--prove", __file__, "--before", " ", "--after", "true"), 2, "must not be empty"),
@@ -236,7 +240,7 @@ def test_a_signal_ends_it_with_all_that_it_has_started(number: signal.Signals, s
     process.send_signal(number)
     _, err = process.communicate(timeout=DEADLINE_S)  # ends only when no process has its stderr any more
     assert process.returncode == status, err
-    said = "reseller-sim explore: stopped; the same command with --resume passes over what has been run"
+    said = "reseller-sim explore: stopped; the same command with --resume skips the finished runs"
     assert err.splitlines() == [said]
     assert not list(out.glob("running-*"))
     assert re.search("stopped by a signal(: 0 of [0-9]+ single faults| before a single fault)", junit.read_text())

@@ -153,7 +153,7 @@ def test_a_disk_that_is_full_ends_the_server_and_loses_nothing_that_was_answered
         assert running.process.stderr is not None
         said = running.process.stderr.read()
     assert len(said.splitlines()) == 1
-    assert "the server stops, and all that was answered is kept" in said
+    assert "the server stops; everything that it answered is stored" in said
     assert 0 < answered < 2_000
     with serving(*flags) as running:
         assert sim(running, "GET", "/default/resellers")["resellers"][0]["balance"] == 5000 + answered / 100

@@ -147,14 +147,14 @@ def test_a_new_certificate_is_shown_after_sighup_and_one_without_its_key_is_not(
         (folder / "cert.pem").write_bytes(pair("second").certificate.read_bytes())
         server.process.send_signal(signal.SIGHUP)
         refused = (
-            "SIGHUP: cert.pem and key.pem: the key does not belong to the certificate; the certificate stays as it was"
+            "SIGHUP: cert.pem and key.pem: the key does not belong to the certificate; the certificate is unchanged"
         )
         assert refused in PAGE
         await_line(server, refused)
         assert ask(port, "/_sim/health", trusts=pair("first")).peer == "first"
         pair("second").into(folder)
         server.process.send_signal(signal.SIGHUP)
-        await_line(server, "SIGHUP: the certificate is read again")
+        await_line(server, "SIGHUP: the certificate is reloaded")
         assert ask(port, "/_sim/health", trusts=pair("second")).peer == "second"
         old.request("GET", "/_sim/health")
         assert old.getresponse().status == 200  # on its own connection
@@ -175,10 +175,10 @@ def test_an_expired_certificate_is_reported_at_the_start_and_by_sighup_and_by_th
         old.into(folder)
         server.process.send_signal(signal.SIGHUP)
         await_line(server, line)
-        await_line(server, "SIGHUP: the certificate is read again")
+        await_line(server, "SIGHUP: the certificate is reloaded")
         pair("first").into(folder)
         server.process.send_signal(signal.SIGHUP)
-        await_line(server, "SIGHUP: the certificate is read again")
+        await_line(server, "SIGHUP: the certificate is reloaded")
         assert ends(port, pair("first")) == valid_until > datetime.now(UTC).timestamp()
         assert line not in server.stop(signal.SIGTERM)[2]
     old.into(folder)
@@ -196,7 +196,7 @@ def test_a_new_list_of_tokens_is_asked_for_after_sighup_and_a_bad_one_is_not(fol
             await_line(server, line)
 
         (folder / "tokens").write_text("someone full another-token-00001\n")
-        reload("the list of tokens is read again")
+        reload("the list of tokens is reloaded")
         assert ask(port, "/_sim/sandboxes", bearer(OPS), trusts=first).status == 401
         assert ask(port, "/_sim/sandboxes", bearer("another-token-00001"), trusts=first).status == 200
         for spoil, why in SPOILT:
@@ -210,7 +210,7 @@ def test_a_new_list_of_tokens_is_asked_for_after_sighup_and_a_bad_one_is_not(fol
         (folder / "tokens").unlink()
         (folder / "elsewhere").write_text("linked read a-linked-token-0001\n")
         (folder / "tokens").symlink_to("elsewhere")
-        reload("the list of tokens is read again")
+        reload("the list of tokens is reloaded")
         assert ask(port, "/_sim/sandboxes", bearer("a-linked-token-0001"), trusts=first).status == 200
 
 
@@ -222,7 +222,7 @@ def test_the_control_token_of_a_file_is_read_again_too(folder: Path) -> None:
     with serving(*flags, folder=str(folder)) as server:
         port = int(server.ready["url"].rpartition(":")[2])
         for written, line, works in (
-            ("the-second-one", "SIGHUP: the control token is read again", "the-second-one"),
+            ("the-second-one", "SIGHUP: the control token is reloaded", "the-second-one"),
             ("two words", "must hold one line with a token", "the-second-one"),
         ):
             token.write_text(written)
@@ -255,11 +255,11 @@ def test_a_storm_of_signals_ends_with_the_latest_files_and_blocks_no_client(fold
         (folder / "tokens").write_text("last full the-last-token-0001\n")
         server.process.send_signal(signal.SIGHUP)
         while True:  # a round ends with this line, and the last round began after the last signal
-            await_line(server, "the list of tokens is read again")
+            await_line(server, "the list of tokens is reloaded")
             if not _is_shown(port, first):
                 break
         while ask(port, "/_sim/sandboxes", bearer("the-last-token-0001"), trusts=second).status != 200:
-            await_line(server, "the list of tokens is read again")
+            await_line(server, "the list of tokens is reloaded")
         status, _, _ = server.stop(signal.SIGTERM)
         assert status == 0
 
@@ -399,7 +399,7 @@ def test_the_command_of_the_unit_starts_a_server_that_sighup_reloads_and_sigterm
     with serving(*flags, folder=str(folder)) as server:
         assert "https://127.0.0.1:" in server.first_line
         server.process.send_signal(signal.SIGHUP)
-        await_line(server, "SIGHUP: the certificate is read again")
+        await_line(server, "SIGHUP: the certificate is reloaded")
         status, _, _ = server.stop(signal.SIGTERM)
         assert status == 0
     assert (folder / "data" / "sandboxes.sqlite3").exists()

@@ -184,7 +184,7 @@ def test_listen_passes_on_what_was_sent_and_prints_what_was_answered(server: Ser
     ) as listen:  # fmt: skip
         assert listen.stdout is not None
         assert listen.stderr is not None
-        assert listen.stderr.readline() == f"reseller-sim listen: passing on to {mine.url}\n"
+        assert listen.stderr.readline() == f"reseller-sim listen: forwarding to {mine.url}\n"
         post(server, box, "/resellers/RS001/deposits", {"amount": "5.00"})
         post(server, box, "/clock/advance", {"until": "idle"})
         assert " webhook balance.added POST inbox:hooks 200 success" in listen.stdout.readline()

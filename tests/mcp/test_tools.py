@@ -333,7 +333,7 @@ def test_a_token_that_may_only_read_has_the_tools_that_read(tmp_path: Any) -> No
         assert listed(viewer).keys() == READING
         assert len(listed(tester)) == 14
         refused = answer(viewer, "send_request", method="GET", path="/v2/balance")
-        assert "the token may only read: send_request needs one whose role is full" in refused.text
+        assert "the token may only read: send_request needs a token of the role full" in refused.text
         assert not answer(viewer, "list_requests").is_error
         secret = tester.open().api_secret
         assert secret not in str(answer(viewer, "show_wallet"))

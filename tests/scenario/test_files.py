@@ -16,12 +16,12 @@ LONG = "n" * 300
 
 # The target of `extends` or `catalog`, created in the same folder; its message.
 NAMED: list[tuple[str, str, str]] = [
-    ("absent.yaml", "no_file there is no file 'absent.yaml' beside this one", ""),
-    ("./folder", "no_file this is a folder; name a file in it: './folder' beside this one", ""),
-    ("./loop.yaml", "no_file cannot be read: Too many levels of symbolic links: './loop.yaml' beside this one", ""),
+    ("absent.yaml", "no_file there is no file 'absent.yaml' beside this file", ""),
+    ("./folder", "no_file this is a folder; name a file in it: './folder' beside this file", ""),
+    ("./loop.yaml", "no_file cannot be read: Too many levels of symbolic links: './loop.yaml' beside this file", ""),
     (f"./{LONG}.yaml", "no_file cannot be read: File name too long: './nnn", ""),
-    ("/proc/self/mem", "no_file cannot be read: Input/output error: '/proc/self/mem' beside this one", ""),
-    ("/dev/zero", "no_file this is not an ordinary file: '/dev/zero' beside this one", ""),
+    ("/proc/self/mem", "no_file cannot be read: Input/output error: '/proc/self/mem' beside this file", ""),
+    ("/dev/zero", "no_file this is not an ordinary file: '/dev/zero' beside this file", ""),
     ("./text.yaml", "no_file './text.yaml' holds text, not a {}", "root:x:0:0:root:/root:/bin/bash\n"),
     ("./list.yaml", "no_file './list.yaml' holds a list, not a {}", "- a\n- b\n"),
     ("./number.yaml", "no_file './number.yaml' holds a number, not a {}", "7\n"),

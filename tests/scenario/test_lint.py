@@ -34,7 +34,7 @@ def test_an_inherited_rule_that_hides_one_is_named_with_its_file(tmp_path: Path)
     path.write_text(f"extends: base.yaml\npayments:\n- {{fallback: true, when: {{product: GAME}}, {FAILS}}}\n")
     [found] = problems(path)
     assert (found.line, found.code) == (3, "unreachable")
-    assert f"rule 'all' in {tmp_path / 'base.yaml'}:3 matches everything" in found.message
+    assert f"rule 'all' in {tmp_path / 'base.yaml'}:3 matches the same requests" in found.message
 
 
 def test_a_file_without_resellers_names_the_missing_part(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ MISTAKES = [
     ),
     (
         "magic: { then: [{ status: Succesful }, { after: 1s, status: Failed }] }",
-        "1:61: timeline Failed cannot follow Succesful; it is final",
+        "1:61: timeline Failed cannot follow Succesful; Succesful is final",
     ),
     (
         "payments: [{ name: magic-00, then: [{ status: Failed }] }]\n"

@@ -171,7 +171,7 @@ def test_a_cycle_is_refused(tmp_path: Path) -> None:
     (tmp_path / "b.yaml").write_text("extends: ./a.yaml\n")
     (tmp_path / "c.yaml").write_text("extends: c.yaml\n")
     for name in ("a", "c"):
-        with pytest.raises(ScenarioError, match=r":1:10: cycle .*leads back to itself"):
+        with pytest.raises(ScenarioError, match=r":1:10: cycle .*extends itself"):
             load_scenario(tmp_path / f"{name}.yaml")
 
 
@@ -185,7 +185,7 @@ def test_a_catalog_may_be_in_a_file_of_its_own(tmp_path: Path) -> None:
     [problem] = reported(tmp_path, "catalog: goods.yaml\n")
     assert problem == "goods.yaml:2:1: unknown_key there is no key 'producs' here (did you mean 'products'?)"
     assert reported(tmp_path, "catalog: absent.yaml\n") == [
-        "over.yaml:2:10: no_file there is no file 'absent.yaml' beside this one"
+        "over.yaml:2:10: no_file there is no file 'absent.yaml' beside this file"
     ]
 
 

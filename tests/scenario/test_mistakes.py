@@ -119,13 +119,16 @@ def test_a_key_of_another_language_gets_the_right_key_as_suggestion(text: str, w
 EXPLAINED: list[tuple[str, str]] = [
     (
         "payments: [{when: {query: {page: '2'}}, then: [{status: Failed}]}]\n",
-        "no key 'query' here; only faults have it",
+        "no key 'query' here; only faults have 'query'",
     ),
     ("bills: [{when: {url: /v2/bill}, then: {error: unavailable}}]\n", "no key 'url' here; only faults have 'path'"),
-    ("voids: [{when: {headers: {a: b}}, then: {status: Failed}}]\n", "no key 'headers' here; only faults have it"),
+    (
+        "voids: [{when: {headers: {a: b}}, then: {status: Failed}}]\n",
+        "no key 'headers' here; only faults have 'headers'",
+    ),
     (
         "payments: [{when: {amount: outstanding}, then: [{status: Failed}]}]\n",
-        "not 'outstanding'; only more_than takes it",
+        "not 'outstanding'; only more_than takes 'outstanding'",
     ),
     ("expect: [{calls: {status: 4xx}}]\n", "must be a whole number, or { min: 400, max: 499 }"),
     (

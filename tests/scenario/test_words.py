@@ -32,7 +32,7 @@ TOLD = {
     ),
     "an HTTP status": (
         f"{D}payments: [{{ then: {{ status: 500 }} }}]\n",
-        ["2:20: type an HTTP status is answered by a rule of 'faults' * a list such as [{ status: Failed }]"],
+        ["2:20: type to answer an HTTP status, write a rule of 'faults' * a list such as [{ status: Failed }]"],
     ),
     "a rule alone": (
         f"{D}payments: {{ name: x, then: some }}\n",
@@ -69,7 +69,7 @@ TOLD = {
     ),
     "an item to the left": (
         f"{D}payments:\n    - name: a\n  - name: b\n",
-        ["4:3: syntax * is indented unlike its neighbours; begin all in the same column"],
+        ["4:3: syntax * this line is indented unlike the lines next to it; begin all in the same column"],
     ),
     "no blank after a colon": ("extends:default\nseed: 7\n", ["1:1: syntax * write a space after the colon"]),
     "no blank after a dash": (
@@ -114,7 +114,7 @@ TOLD = {
     ),
     "an HTTP status among the statuses of a payment": (
         f"{D}payments: [{{ then: [{{ status: 500 }}] }}]\n",
-        ["2:31: unknown_value * an HTTP status is answered by a rule of 'faults'"],
+        ["2:31: unknown_value * to answer an HTTP status, write a rule of 'faults'"],
     ),
     "a refusal in a list": (
         f"{D}payments: [{{ then: [{{ refuse: Invalid_Account }}] }}]\n",
@@ -181,7 +181,7 @@ def test_the_schema_offers_bundled_names_products_and_paths() -> None:
     assert {"/v2/topup", "/v2/balance"} <= set(when["path"]["examples"])
 
 
-REAL = "each request waits 29 s of real time, although the clock is manual; write { virtual: 30s } to wait none"
+REAL = "each request waits 29 s of real time, although the clock is manual; write { virtual: 30s } to answer at once"
 
 
 @pytest.mark.parametrize(
@@ -191,12 +191,12 @@ REAL = "each request waits 29 s of real time, although the clock is manual; writ
         (
             "manual",
             "[1s, 10s]",
-            ["4:32: real_wait each request waits 10 s of real time * virtual: […] } to wait none"],
+            ["4:32: real_wait each request waits 10 s of real time * virtual: […] } to answer at once"],
         ),
         (
             "manual",
             "{ median: 10s, p99: 30s }",
-            ["4:32: real_wait each request waits up to 29 s of real time * virtual: […] } to wait none"],
+            ["4:32: real_wait each request waits up to 29 s of real time * virtual: […] } to answer at once"],
         ),
         ("manual", "5s", []),
         ("manual", "{ median: 100ms, p99: 2s }", []),

@@ -174,7 +174,7 @@ def test_an_object_has_paths_instead_of_lines() -> None:
     document = load_object({"a": [1.5, Decimal("2.0"), True, None, "x"], "b": {"c": "\x00"}})
     assert document.data == {"a": [Decimal("1.5"), 2, True, None, "x"], "b": {"c": None}}
     assert [str(problem) for problem in document.problems] == [
-        "b.c: bad_text text has no control characters but tab and line feed"
+        "b.c: bad_text text must not have control characters except tab and line feed"
     ]
 
 

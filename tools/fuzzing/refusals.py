@@ -86,7 +86,9 @@ RESELLER: list[Row] = [
 
 # Limits of scenario files that JSON Schema cannot express either.
 _PLACE = r"bad_scenario: ([^:]+: )?"  # with any keys
-_OF_ANY_VALUE = "(a number has at most 40 digits|text has no control characters but tab and line feed|a key is text)"
+_OF_ANY_VALUE = (
+    "(a number has at most 40 digits|text must not have control characters except tab and line feed|a key is text)"
+)
 _WRITTEN = "written as in a scenario"
 _SANDBOX = "unknown_sandbox: there is no sandbox '.*'; GET /_sim/sandboxes lists them"
 
@@ -276,11 +278,11 @@ CONTROL: list[Row] = [
         *("Sandboxes", "`unknown_moment`", "the tape decides"),
     ),
     (
-        *("createSandbox", 400, "bad_request: (tape: )?give one of mark, to, n at most"),
+        *("createSandbox", 400, "bad_request: (tape: )?give at most one of mark, to, n"),
         *("Sandboxes", "was at a moment", "there is one moment"),
     ),
     (
-        *("createSandbox", 400, "bad_request: .*: must be left out: a sandbox that begins from a tape has what .*"),
+        *("createSandbox", 400, "bad_request: .*: must be left out: the tape defines it"),
         *("Sandboxes", "only `id` may stand next to it", "the tape says it"),
     ),
     (
@@ -304,7 +306,7 @@ CONTROL: list[Row] = [
         *("Sandboxes", "a scenario file as the body", "an empty text"),
     ),
     (
-        *("createSandbox", 400, "bad_scenario: a scenario is UTF-8 text"),
+        *("createSandbox", 400, "bad_scenario: a scenario must be UTF-8 text"),
         *("Sandboxes", "a scenario file as the body", "the bytes are no text"),
     ),
     (
@@ -380,7 +382,7 @@ CONTROL: list[Row] = [
         *(
             "addReseller",
             400,
-            r"bad_scenario: api_keys\[[0-9]+\]: 'secret' is missing; a key needs one unless .*",
+            r"bad_scenario: api_keys\[[0-9]+\]: 'secret' is missing; only keys in the state .*",
         ),
         *("Resellers", "`api_keys`", "a state of keys decides"),
     ),
@@ -417,7 +419,7 @@ CONTROL: list[Row] = [
         *("Clock", "409 `not_advancing`", "none runs"),
     ),
     (
-        *("listDue", 400, "bad_request: cursor: cursor is after the first 2000, the most that this lists; .*"),
+        *("listDue", 400, "bad_request: cursor: cursor is after the first 2000, the length of this list; .*"),
         *("Clock", "At most the first 2,000", "the number of them decides"),
     ),
     (
@@ -436,9 +438,16 @@ CONTROL: list[Row] = [
         ),
         *("Inbox", "at most five minutes", "the parts of a duration add up"),
     ),
-    ("advanceClock", 400, "bad_request: to: to is in the past: it is .*", "Clock", "`to`", "never back"),
     (
-        *("advanceClock", 400, "bad_request: seconds: seconds must end before 2200: it is .*"),
+        "advanceClock",
+        400,
+        "bad_request: to: to is in the past: the sandbox's time is .*",
+        "Clock",
+        "`to`",
+        "never back",
+    ),
+    (
+        *("advanceClock", 400, "bad_request: seconds: seconds must end before 2200: the sandbox's time is .*"),
         *("Clock", "`seconds`", "what time it is decides"),
     ),
 ]

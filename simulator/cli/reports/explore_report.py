@@ -80,7 +80,7 @@ def result(report: ExplorationReport) -> Iterator[str]:
         yield f"{_many(len(report.unrepeated), 'run')} failed once and not again, so it is not a finding"
     if problems := [item.problem for item in report.results.values() if item.problem]:
         faults = _many(len(problems), "single fault")
-        yield whole_line(f"{faults} made no scenario together with yours: {problems[0]}")
+        yield whole_line(f"{faults} cannot be combined with your scenario: {problems[0]}")
     if report.storms:
         yield f"storms: {report.storms - report.storms_failed} of {report.storms} survived"
     if report.no_storms:

@@ -246,8 +246,10 @@ def lint_order(rules: list[Placed], comparisons_max: int) -> int:
                 earlier.append((item, when))
                 count_earlier += len(when.alternatives)
         elif when.conditions or when.branches or not item["name"].is_given:
-            above = f"{_named(hiding[0], item)} matches everything that it matches"
-            advice = "remove one of them" if item["fallback"].boolean() else "put this rule above it, or remove one"
+            above = f"{_named(hiding[0], item)} matches the same requests"
+            advice = (
+                "remove one of the two rules" if item["fallback"].boolean() else "put this rule above, or remove a rule"
+            )
             item.problem("unreachable", f"this rule never applies: {above}; {advice}")
     return left
 
@@ -264,7 +266,7 @@ def _named(hiding: ValueReader, hidden: ValueReader) -> str:
     """Return the hiding rule's name and line, with the file when the files differ."""
     name = hiding["name"].text() or hiding["id"].text()
     where = hiding.position.seen_from(hidden.position.source)
-    return f"rule {shown(name)} {where}" if name else f"the one {where}"
+    return f"rule {shown(name)} {where}" if name else f"the rule {where}"
 
 
 def lint_conditions(when: When) -> None:
@@ -279,7 +281,9 @@ def _lint(conditions: Conditions, beside: Conditions) -> None:
     _lint_spans(conditions, beside)
     for condition in conditions:
         if condition.key[0] == "time" and not condition.admits.parts[0][1].spans():
-            condition.at.problem("impossible", "nothing matches: it ends when it begins; a whole day needs no 'time'")
+            condition.at.problem(
+                "impossible", "nothing matches: the time ends when it begins; for a whole day, remove 'time'"
+            )
         elif is_empty(condition.admits):
             condition.at.problem("impossible", "nothing matches: no value passes all parts of this condition")
         elif any(one.key == condition.key and excludes(one.admits, condition.admits) for one in beside):
@@ -295,10 +299,10 @@ def _lint_spans(conditions: Conditions, beside: Conditions) -> None:
     spans = {span.key[0]: span.at for span in (*beside, *own)}
     until = next((one.at for one in own if one.key[0] == "until"), None)
     if until is not None and not until.duration():
-        until.problem("impossible", "nothing matches: until is the start itself")
+        until.problem("impossible", "nothing matches: 'until' is the start of the sandbox")
     elif own and {*SPAN_KEYS} <= spans.keys() and spans["since"].duration() >= spans["until"].duration():
         last = own[-1].at if beside else spans["until"]
-        last.problem("out_of_range", "until is not after since; nothing can match")
+        last.problem("out_of_range", "nothing matches: 'until' is not after 'since'")
 
 
 def _lint_literals(condition: Condition) -> None:

@@ -80,16 +80,18 @@ def lint_counts(item: ValueReader) -> None:
     nth, every, times = (count(item, key) for key in ("nth", "every", "times"))
     per = count(item, "per")
     if per.is_given and not (nth.is_given or every.is_given or times.is_given):
-        text = "'per' has no effect: it says what 'nth', 'every' or 'times' are counted by; write one of them beside it"
+        text = "'per' has no effect without 'nth', 'every' or 'times'; write one of these keys beside 'per'"
         per.problem("misplaced", text, at_key=True)
     value = nth.optional_integer()
     if value is None:
         return
     divisor, most = every.integer(1), times.optional_integer()
     if divisor and value % divisor:
-        nth.problem("unreachable", f"this rule never acts: match {value} is not one of every {divisor}")
+        nth.problem("unreachable", f"this rule never applies: 'every' {divisor} skips match {value}")
     elif most is not None and value > most:
-        nth.problem("out_of_range", f"nth {value} is beyond times {most}; nth acts once, so leave 'times' out")
+        nth.problem(
+            "out_of_range", f"'nth' {value} is above 'times' {most}; remove 'times': a rule with 'nth' applies once"
+        )
 
 
 def lint_steps(then: ValueReader) -> None:
@@ -104,7 +106,7 @@ def lint_steps(then: ValueReader) -> None:
     for item in items[1:]:
         status = STATUSES.get(item["status"].text())
         if item["requery"].is_given and status is not None and not may_follow(reached, status):
-            text = f"this step never comes: {at_once[-1]} comes at once, and this cannot follow"
+            text = f"this step never happens: {at_once[-1]} comes at once, and {item['status'].text()} cannot follow"
             item["requery"].problem("unreachable", text)
 
 
@@ -150,7 +152,7 @@ def lint_inboxes(root: ValueReader) -> None:
     named = {text.removeprefix(INBOX_SCHEME) for text in _texts(root.node) if text.startswith(INBOX_SCHEME)}
     for name, entry in root["inboxes"].entries():
         if name not in named:
-            hint = suggestion(name, named) or f"; send something to inbox:{name}, by a callback's or a webhook's url"
+            hint = suggestion(name, named) or f"; set the url of a callback or webhook to inbox:{name}"
             entry.problem("unused_inbox", f"no sender is configured for the inbox {shown(name)}{hint}", at_key=True)
         for item in entry["during"].items():
             if (window := window_of(item)) is not None:

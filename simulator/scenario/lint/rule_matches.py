@@ -208,7 +208,7 @@ def _lint_amount(entry: ValueReader, asked: Values, products: list[Product]) -> 
 
 def _offer(products: list[Product], sold: "list[_Sold]") -> str:
     if len(products) > 1:
-        return f"none of {', '.join([product.code for product in products])} is sold at it"
+        return f"{', '.join([product.code for product in products])} have other amounts"
     return f"{products[0].code} is sold at {sold[0]}"
 
 

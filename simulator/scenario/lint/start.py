@@ -30,7 +30,9 @@ def lint_network(root: ValueReader) -> None:
     statuses = [item["status"] for item in planned.items()] if planned.is_list else [planned]
     for status in (*statuses, *changes):
         if status.text() == "Healthy":
-            text = f"staging reports an interruption of {INTERRUPTED} at all times; `environment: production` need not"
+            text = (
+                f"staging always reports {INTERRUPTED} as interrupted; another status needs `environment: production`"
+            )
             status.problem("always_interrupted", text)
 
 
@@ -74,7 +76,7 @@ def _lint_secret(secret: ValueReader) -> None:
     except ValueError:
         return
     if secret.text() and len(found) < SECRET_BYTES_MIN:
-        text = f"a secret of {len(found)} bytes is too short; the service's have 32, use {SECRET_BYTES_MIN} at least"
+        text = f"a secret of {len(found)} bytes is too short; use at least {SECRET_BYTES_MIN} (the service: 32)"
         secret.problem("short_secret", text)
 
 
@@ -82,7 +84,7 @@ def lint_targets(root: ValueReader) -> None:
     """Report the addresses that are never called."""
     for url in _urls(root):
         if url.text() and (reason := reason_to_refuse(url.text())):
-            url.problem("never_called", f"nothing is sent there: {reason}")
+            url.problem("never_called", f"nothing is sent to this address: {reason}")
 
 
 def _urls(root: ValueReader) -> Iterator[ValueReader]:
@@ -129,7 +131,7 @@ def lint_fault_waits(item: ValueReader, timeout: timedelta | None) -> None:
         if waited > SHORT:
             virtual = "[…]" if entry.is_list or entry.is_mapping else entry.text()
             text = f"each request waits {_up_to(entry)}{waited.total_seconds():g} s {ALTHOUGH}"
-            entry.problem("real_wait", f"{text}; write {{ virtual: {virtual} }} to wait none")
+            entry.problem("real_wait", f"{text}; write {{ virtual: {virtual} }} to answer at once")
 
 
 def _waited(then: FaultThen, timeout: timedelta | None) -> timedelta:

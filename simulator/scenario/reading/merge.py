@@ -106,7 +106,7 @@ def _refuse_removal(node: Node, label: Label | None, path: Path, base: Node, rep
     found = child(node, REMOVE if label is None else label[0])
     assert found is not None
     if label is None:
-        text = f"an item with 'remove' has nothing else but its {' or '.join(keys)}, which is text"
+        text = f"an item with 'remove' may only have its {' or '.join(keys)}, as text"
         report.add(found.position, path, "misplaced", text)
         return
     key, text = label

@@ -45,7 +45,7 @@ def explained(wrong: str, known: Collection[str]) -> str:
     """Return why this place lacks the key, for cases that no single synonym explains; empty without an explanation."""
     if {"nth", "weekday"} <= set(known) and not {"when", *FAULTS_ONLY} & set(known) and not meant(wrong, known):
         key = wrong if wrong in FAULTS_ONLY else meant(wrong, FAULTS_ONLY)
-        return f"; only faults have {'it' if key == wrong else repr(key)}" if key else ""
+        return f"; only faults have {key!r}" if key else ""
     if wrong == "refuse" and {"status", "requery"} <= set(known):
         return "; a refusal is not a list: write then: { refuse: … }"
     return ""
@@ -243,7 +243,7 @@ def _section_of_status(path: Path, value: object, rule: Mapping[str, Any]) -> st
     if rule.get("type") == "integer" and value in _PAYMENT_STATUSES and path[:1] == ("faults",):
         return "; a fault answers an HTTP status such as 500, and a rule of 'payments' decides how a payment ends"
     if isinstance(value, int) and path[:1] == ("payments",):
-        return "; an HTTP status is answered by a rule of 'faults'"
+        return "; to answer an HTTP status, write a rule of 'faults'"
     return ""
 
 
@@ -287,7 +287,7 @@ def _is_short(value: dict[str, Any]) -> bool:
 
 def _step_message(value: dict[str, Any]) -> str:
     if isinstance(value["status"], int):
-        return "an HTTP status is answered by a rule of 'faults'; a payment has a list such as [{ status: Failed }]"
+        return "to answer an HTTP status, write a rule of 'faults'; a payment has a list such as [{ status: Failed }]"
     shown_step = flow([value]) if _is_short(value) else "[{ status: … }]"
     return f"the statuses of a payment are a list: write {shown_step}"
 

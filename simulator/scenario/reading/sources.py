@@ -201,15 +201,15 @@ class _Reading:
                 raise name.error("unknown_scenario", f"there is no bundled scenario {name.text!r}{hint(name.text)}")
             real = bundled_path(name.text).resolve()
         elif folder is None:
-            raise name.error("no_file", "a scenario without a file extends a bundled one only")
+            raise name.error("no_file", "a scenario without a file can only extend bundled scenarios")
         else:
             inner = _included(name, folder, "a scenario")
             real = folder.real(name.text)  # a loop of links was not readable
         found = self._read.get(real)
         if found is None and real in self._read:
-            raise name.error("cycle", f"{name.text!r} leads back to itself")
+            raise name.error("cycle", f"{name.text!r} extends itself, directly or through other files")
         if found is None and len(self._read) > BASES_MAX:
-            raise name.error("too_big", f"a scenario extends at most {BASES_MAX} others, indirect ones included")
+            raise name.error("too_big", f"a scenario extends at most {BASES_MAX} others, including indirect bases")
         if found is None and inner is None:
             found = _bundled(name.text, fingerprint())
         elif found is None:
@@ -246,7 +246,7 @@ def _included(name: _Name, folder: ScenarioFolder, what: str) -> Document:
     except Unreadable as error:
         absent = "there is no file" if error.reason == ABSENT else f"{error.reason}:"
         bundled = bundled_of_file(name.text) if error.reason == ABSENT else ""
-        raise name.error("no_file", f"{absent} {shown(name.text)} beside this one{bundled}") from None
+        raise name.error("no_file", f"{absent} {shown(name.text)} beside this file{bundled}") from None
     except ScenarioError as error:
         raise ScenarioError([*name.document.problems, *error.problems]) from None
     if not isinstance(inner.root.value, dict) or not inner.root.value:
@@ -263,7 +263,7 @@ def _with_catalog(document: Document, folder: ScenarioFolder | None) -> Document
         return document
     name = _Name(document, wanted, ("catalog",))
     if folder is None:
-        raise name.error("no_file", "a scenario without a file has its catalog inline")
+        raise name.error("no_file", "a scenario without a file needs an inline catalog")
     inner = _included(name, folder, "a catalog")
     assert isinstance(root.value, dict)
     values = {**root.value, "catalog": inner.root}

@@ -51,7 +51,7 @@ def mistake(text: str, error: Any, loader: Any) -> Mistake | None:
         text = "this belongs to the item above: begin it in the column of the key after its '- '"
         return Mistake(line, column, text)
     if "did not find expected key" in problem:
-        return Mistake(line, column, "this is indented unlike its neighbours; begin all in the same column")
+        return Mistake(line, column, "this line is indented unlike the lines next to it; begin all in the same column")
     return None
 
 

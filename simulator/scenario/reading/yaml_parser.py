@@ -31,7 +31,7 @@ from simulator.scenario.reading.syntax import mistake
 
 _TOO_DEEP = f"values are nested at most {DEPTH_MAX} deep"
 _PARSER_TOO_DEEP = "maximum nesting depth"  # newer versions of libyaml stop before they emit an event
-_BAD_TEXT = "text has no control characters but tab and line feed"
+_BAD_TEXT = "text must not have control characters except tab and line feed"
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]*)", re.ASCII)
 _DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+", re.ASCII)
 _WORDS: Mapping[str, bool | None] = {"true": True, "false": False, "null": None, "": None}
@@ -90,7 +90,7 @@ def _decoded(text: str | bytes, source: str, bounds: Bounds) -> str:
     except UnicodeDecodeError as error:
         before = text[: error.start]
         line, column = before.count(b"\n") + 1, len(before) - (before.rfind(b"\n") + 1) + 1
-        raise ScenarioError([Problem(source, line, column, "", "encoding", "a scenario is UTF-8 text")]) from None
+        raise ScenarioError([Problem(source, line, column, "", "encoding", "a scenario must be UTF-8 text")]) from None
 
 
 class _Builder:
@@ -137,7 +137,7 @@ class _Composer(_Builder):
                 code, message = "too_deep", _TOO_DEEP
             raise self._stop(Position(self._source, line, column), (), code, message) from None
         except UnicodeEncodeError:
-            raise self._stop(Position(self._source, 1, 1), (), "encoding", "a scenario is UTF-8 text") from None
+            raise self._stop(Position(self._source, 1, 1), (), "encoding", "a scenario must be UTF-8 text") from None
 
     def _only_document(self) -> Node:
         self._next()  # the stream
@@ -148,7 +148,9 @@ class _Composer(_Builder):
         self._next()  # the document's end
         second = self._next()
         if not isinstance(second, yaml.StreamEndEvent):
-            raise self._stop(self._position(second), (), "documents", "a scenario file holds one document")
+            raise self._stop(
+                self._position(second), (), "documents", "a scenario file must hold a single YAML document"
+            )
         return root
 
     def _node(self, event: Any, path: Path, depth: int) -> Node:
@@ -159,9 +161,9 @@ class _Composer(_Builder):
             self._report.add(position, path, "alias", text)
             return Node(None, position)
         if event.anchor:
-            self._report.add(position, path, "anchor", f"anchors such as &{event.anchor} are not supported; remove it")
+            self._report.add(position, path, "anchor", f"anchors are not supported; remove &{event.anchor}")
         if event.tag is not None:
-            self._report.add(position, path, "tag", f"tags such as {event.tag} are not supported; remove it")
+            self._report.add(position, path, "tag", f"tags such as {event.tag} are not supported; remove the tag")
         if isinstance(event, yaml.ScalarEvent):
             return Node(self._scalar(event, position, path), position)
         if isinstance(event, yaml.SequenceStartEvent):
@@ -212,7 +214,7 @@ class _Composer(_Builder):
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         if mark is None:
             before = self._text[: getattr(error, "position", 0)]
-            return before.count("\n") + 1, len(before) - before.rfind("\n"), "this character cannot stand in YAML"
+            return before.count("\n") + 1, len(before) - before.rfind("\n"), "YAML does not allow this character"
         found = mistake(self._text, error, LOADER)
         words = ", ".join(filter(None, (getattr(error, "context", None), getattr(error, "problem", None))))
         line, column, message = found or (mark.line + 1, mark.column + 1, words)

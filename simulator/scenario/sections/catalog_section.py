@@ -171,7 +171,7 @@ def changes(item: ValueReader, product: Product | None, *, is_overlay: bool) -> 
     for name in filter(item.has, SHARED_ONLY if is_overlay else ()):
         item[name].problem("misplaced", f"{name!r} is the same for all resellers", at_key=True)
     if item["is_active"].is_null and not is_overlay:
-        text = "must be true or false; null is for an overlay, where it restores the product's value"
+        text = "must be true or false; only an overlay takes null, which restores the product's value"
         item["is_active"].problem("type", text)
     return Changes(_given(item, CHANGED), _options(item["options"], product))
 
@@ -207,7 +207,7 @@ def bill_profile(item: ValueReader) -> BillProfile | None:
     returned = [entry.text() for entry in returns.items()] if returns.is_given else RETURNED_BY_DEFAULT
     low, high = _cents(outstanding["min"], LOWEST), _cents(outstanding["max"], HIGHEST)
     if low > high:
-        outstanding.problem("out_of_range", f"an outstanding amount from {low} to {high}: there is none")
+        outstanding.problem("out_of_range", f"no amount is between {low} and {high}")
     return BillProfile(
         biller_name=item["biller_name"].text(),
         returned=frozenset(field for field in BillField if field in returned),

@@ -94,7 +94,7 @@ def _parts(about: ValueReader) -> Mapping[str, Callable[[Fields], bool]]:
 def _refuse_misplaced(item: ValueReader, kind: ExpectationKind) -> None:
     for key in ("per", "apart"):
         if item[key].is_given and kind is not ExpectationKind.CALLS:
-            item[key].problem("misplaced", f"{key!r} is about calls, not about {kind.value}", at_key=True)
+            item[key].problem("misplaced", f"{key!r} applies to calls, not to {kind.value}", at_key=True)
     if item["per"].is_given and not item["count"].is_given and not item["apart"].is_given:
         text = "'per' needs 'count' or 'apart' beside it: what should hold for each value"
         item["per"].problem("misplaced", text, at_key=True)
@@ -108,7 +108,7 @@ def _count(item: ValueReader) -> Count:
         if high is not None and high < low:
             item["max"].problem("out_of_range", f"max is below min, {low}")
         if item.is_valid and Count(low, high) == ANY_COUNT:
-            item.problem("out_of_range", "every count is within this; write 'max', or 'min: 1' or more")
+            item.problem("out_of_range", "every count meets this; write 'max', or 'min: 1' or more")
         return Count(low, high)
     exactly = item.optional_integer()
     return Count() if exactly is None else Count(exactly, exactly)
@@ -117,7 +117,7 @@ def _count(item: ValueReader) -> Count:
 def _balance(name: str, item: ValueReader, known: KnownCodes) -> Expectation:
     about = item[ExpectationKind.BALANCE]
     if item["count"].is_given:
-        item["count"].problem("misplaced", "a balance has an amount and no count", at_key=True)
+        item["count"].problem("misplaced", "an expectation of a balance has an 'amount' and no 'count'", at_key=True)
     check_codes(about["reseller"], known.resellers, "reseller")
     return Expectation(name, ExpectationKind.BALANCE, label=about["reseller"].text(), amount=about["amount"].amount())
 

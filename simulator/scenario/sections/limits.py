@@ -34,7 +34,7 @@ def clock(section: ValueReader) -> ClockStart:
         if mode == "xN" and not rate.is_given:
             item.problem("missing_key", "mode xN needs 'rate' beside it, or a number such as x60")
         if mode != "xN" and rate.is_given:
-            rate.problem("misplaced", f"a {mode} clock has no rate; the mode xN has", at_key=True)
+            rate.problem("misplaced", f"a {mode} clock has no rate; only the mode xN takes a rate", at_key=True)
     return ClockStart(
         mode=mode,
         rate=speed,
@@ -133,7 +133,7 @@ def _timeline(entry: ValueReader) -> NetworkTimeline:
     for item in entry.items():
         at = item["at"].duration()
         if at < latest:
-            item["at"].problem("timeline", f"{item['at'].text()} is before the one above; 'at' counts from the start")
+            item["at"].problem("timeline", f"{item['at'].text()} is before the item above; 'at' counts from the start")
         latest = max(latest, at)
         timeline.append((at, network_status(item["status"])))
     return tuple(timeline)

@@ -89,7 +89,7 @@ def _check_options(form: ValueReader, kind: str) -> None:
             form[key].problem("misplaced", f"only a select field has {key!r}", at_key=True)
     elif form["data_source"]["type"].text("reference") == "reference":
         if not form["options"].is_given and not form["generate"].is_given:
-            form.problem("missing_key", "'options' is missing; a select field offers some")
+            form.problem("missing_key", "'options' is missing; a select field needs options")
         if form["options_for"].is_given:
             text = "only a dynamic field has options for an account number"
             form["options_for"].problem("misplaced", text, at_key=True)
@@ -168,7 +168,7 @@ def _option(item: ValueReader, product_code: str, currency: str, is_pricing: boo
         label = f"RM {item.text()}" if currency == MYR else f"{item.text()} {currency}"
         return Option(f"{product_code}-{item.text()}", label, item.amount())
     if is_pricing and not item["denomination"].is_given:
-        item.problem("missing_key", "'denomination' is missing; an option of the pricing field needs one")
+        item.problem("missing_key", "'denomination' is missing; each option of the pricing field needs a denomination")
     if not is_pricing and item["denomination"].is_given:
         text = "only an option of the pricing field has a denomination"
         item["denomination"].problem("misplaced", text, at_key=True)
@@ -221,7 +221,7 @@ def refuse_too_many(forms: list[ValueReader]) -> None:
     for form in forms:
         total += form["generate"]["count"].integer(0)
         if total > GENERATED_MAX:
-            text = f"a catalog generates at most {GENERATED_MAX} options; with these it is {total}"
+            text = f"a catalog generates at most {GENERATED_MAX} options, not {total}"
             form["generate"]["count"].problem("out_of_range", text)
 
 
@@ -231,7 +231,9 @@ def _generated(form: ValueReader, taken: set[str]) -> list[Option]:
     if not item.is_mapping or not item.is_valid:
         return []
     if form["role"].text() == "pricing":
-        item.problem("misplaced", "options of the pricing field are written: each needs a denomination", at_key=True)
+        item.problem(
+            "misplaced", "options of the pricing field cannot be generated: each needs a denomination", at_key=True
+        )
     first, count = item["first"].integer(FIRST_GENERATED), item["count"].integer(0)
     if clash := taken & {str(number) for number in range(first, first + count)}:
         item.problem("duplicate", f"the option {min(clash)!r} exists already; choose another 'first'")

@@ -107,7 +107,9 @@ def _key(item: ValueReader) -> KeyStart:
     state = item["state"].text(KeyState.ACTIVE)
     secret = item["secret"]
     if not secret.is_given and state not in KEYLESS:
-        item.problem("missing_key", "'secret' is missing; a key needs one unless it is no_secret or undecryptable")
+        item.problem(
+            "missing_key", "'secret' is missing; only keys in the state no_secret or undecryptable have no secret"
+        )
     secret.parsed(secret_bytes, "bad_secret")
     return KeyStart(item["key"].text(), secret.text(), key_state(state))
 

@@ -231,7 +231,7 @@ def listed_values(entry: ValueReader) -> list[ValueReader]:
 def _check_amounts(entry: ValueReader) -> None:
     for value in values_of(entry):
         if value.node is not None and number(value.node.value) is None:
-            only = "; only more_than takes it" if value.text() == OUTSTANDING else ""
+            only = "; only more_than takes 'outstanding'" if value.text() == OUTSTANDING else ""
             value.problem("bad_amount", f"an amount is a number, not {value.text()!r}{only}")
 
 

@@ -63,7 +63,9 @@ def refuse_misplaced(then: ValueReader) -> None:
             member.problem("misplaced", f"{key!r} has no effect beside 'one_of'; write it in its entries", at_key=True)
     for branch in branches(then):
         if branch.entry is not None and branch.then[ONE_OF].is_given:
-            branch.then.problem("nested", "a one_of within a one_of; write all entries in one list")
+            branch.then.problem(
+                "nested", "'one_of' within 'one_of' is not supported; write all entries in a single list"
+            )
 
 
 def choices(then: ValueReader, read: Callable[[ValueReader], Then]) -> list[tuple[int, Then]]:
@@ -161,7 +163,7 @@ def _check_statuses(items: list[ValueReader], timeline: tuple[Step, ...]) -> Non
         if not may_follow(reached[track], step.status):
             before = reached[track]
             text = f"{item['status'].text()} cannot follow {STATUS_NAMES[before]}"
-            final = "; it is final" if before in SETTLED else ""
+            final = f"; {STATUS_NAMES[before]} is final" if before in SETTLED else ""
             item["status"].problem("timeline", text + final)
         else:
             reached[track] = step.status
@@ -261,7 +263,7 @@ def _check_callbacks(item: ValueReader, thens: list[PaymentThen]) -> None:
     for entry in item.items():
         name = entry["status"].text()
         if "" in seen:
-            entry.problem("misplaced", "an entry without a status is for all others and comes last")
+            entry.problem("misplaced", "an entry without 'status' applies to all others and must be the last entry")
         elif name in seen:
             entry["status"].problem("duplicate", f"there is an entry for {name} already")
         elif name in TOLD and TOLD[name] not in reachable and any(then.steps for then in thens):
@@ -279,7 +281,7 @@ def told(thens: Iterable[PaymentThen]) -> frozenset[Status]:
 
 def _unreachable(name: str) -> str:
     if TOLD[name] is Status.REFUNDED:
-        return "the timeline has no Succesful, and only a success is voided"
+        return "the timeline has no Succesful, and only successful payments can be voided"
     return f"no step of the timeline after the first has the status {name}"
 
 

@@ -94,7 +94,7 @@ def test_a_har_has_what_was_sent_to_the_proxy_without_secrets() -> None:
             await send_some(one)
             await one.get("/v2/token?password=" + SECRET, "Authorization: Bearer " + SECRET)
             log = (await one.sim("/requests.har?limit=3"))["log"]
-            assert log["comment"] == "Earlier requests are left out; the next page is that with cursor=2."
+            assert log["comment"] == "Earlier requests are left out; the next page has cursor=2."
             query, _, token = log["entries"]
             assert query["request"]["url"] == "http://127.0.0.1/v2/balance?b=%20x&a"
             assert query["request"]["queryString"] == [{"name": "b", "value": " x"}, {"name": "a", "value": ""}]
