@@ -16,7 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache, partial
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPConnection, HTTPException, HTTPResponse
+from io import BufferedReader, RawIOBase
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -161,22 +162,52 @@ def _connected(host: str, port: int, timeout_s: float) -> socket.socket:
     raise failure
 
 
+class _LimitedReader(RawIOBase):
+    """Reads from a connection until `ends`. The timeout of a socket limits each read alone, so an answer that drips
+    would never end. Raises `TimeoutError`."""
+
+    def __init__(self, received: RawIOBase, connected: socket.socket, ends: float) -> None:
+        self._received, self._connected, self._ends = received, connected, ends
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        left_s = self._ends - real_monotonic()
+        if left_s <= 0:
+            raise TimeoutError("timed out")
+        self._connected.settimeout(left_s)
+        return self._received.readinto(buffer)
+
+    def close(self) -> None:
+        self._received.close()
+        super().close()
+
+
+class _LimitedResponse(HTTPResponse):
+    """A response, head and body, of which nothing is read after `ends`."""
+
+    def __init__(self, connected: socket.socket, *, ends: float, **settings: Any) -> None:
+        super().__init__(connected, **settings)
+        self.fp = BufferedReader(_LimitedReader(self.fp.detach(), connected, ends))
+
+
 def exchange(
     method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float, trust: Trust | None = None
 ) -> Answer:
-    """Send a request unchanged, and follow no redirects. `timeout_s` limits the whole response. Raises `Unanswered`,
-    and `Unreachable` when nothing was sent."""
+    """Send a request unchanged, and follow no redirects. `timeout_s` limits the whole response, head and body. Raises
+    `Unanswered`, and `Unreachable` when nothing was sent."""
     ends = real_monotonic() + timeout_s
     connection = Connection(url, max(timeout_s, LEFT_S_MIN), trust)
+    connection.response_class = partial(_LimitedResponse, ends=ends)  # type: ignore[assignment]
     kind: type[Unanswered] = Unreachable
     try:
         connection.connect()
-        kind, connected, content = Unanswered, connection.sock, bytearray()
+        kind, content = Unanswered, bytearray()
         connection.request(method, "/" + url.partition("://")[2].partition("/")[2], body, dict(headers))
         response = connection.getresponse()
         while piece := response.read1(PIECE_BYTES):
             content += piece
-            connected.settimeout(max(ends - real_monotonic(), LEFT_S_MIN))
         if response.length:
             raise HTTPException(f"{response.length} bytes of the response are missing")
         return Answer(response.status, {name.lower(): text for name, text in response.getheaders()}, bytes(content))

@@ -2,11 +2,14 @@
 
 import json
 import threading
+from contextlib import suppress
 from io import BufferedIOBase
+from itertools import count
 from typing import Any
 
 import pytest
 
+from reseller_sim import exchange
 from simulator.cli import control
 from tests.support.answers_by_path import answering_by_path, sends
 from tests.support.runner import invoke, refusal
@@ -113,22 +116,36 @@ def test_an_answer_that_stalls_is_given_up(before: bytes, monkeypatch: pytest.Mo
     assert "did not answer in time" in refusal(done, 3)
 
 
-def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(control, "TIMEOUT_S", 0.3)
-    given_up = threading.Event()
+HEAD = b"HTTP/1.1 200 OK\r\n"
+DRIPS = {  # what begins an answer, and what then comes forever
+    "status line": (b"", b"H"),
+    "header": (HEAD + b"X-Long: ", b"x"),
+    "interim answers": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "body": (HEAD + b"\r\n", b" "),
+    "chunks": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
+    "length of a chunk": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"0"),
+}
+
+
+@pytest.mark.parametrize(("begin", "drop"), DRIPS.values(), ids=DRIPS)
+@pytest.mark.parametrize("verb", [("health",), ("call", "GET", "/v2/balance")], ids=["health", "call"])
+def test_an_answer_that_drips_forever_is_given_up(
+    verb: tuple[str, ...], begin: bytes, drop: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each look at the clock finds it 20 seconds later, so nothing waits for the limit of a minute."""
+    monkeypatch.setattr(exchange, "real_monotonic", count(0, 20).__next__)
 
     def drip(out: BufferedIOBase) -> None:
-        try:
-            out.write(b"HTTP/1.0 200 OK\r\n\r\n")
-            while not given_up.wait(0.05):
-                out.write(b" ")
-        except OSError:
-            """It was given up."""
+        with suppress(OSError):  # it is given up
+            out.write(begin)
+            while True:
+                out.write(drop)
+                out.flush()
 
     with answering_by_path({"*": drip}) as url:
-        done = invoke("health", "--url", url)
-        given_up.set()
-    assert "did not answer in time" in refusal(done, 3)
+        line = refusal(invoke(*verb, "--url", url), 3)
+    assert url.removeprefix("http://") in line
+    assert "did not answer in time" in line or "did not respond within 60 seconds (timed out)" in line
 
 
 @pytest.mark.parametrize(
