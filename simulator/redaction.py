@@ -2,8 +2,8 @@
 
 A secret is recognized in three ways:
 
-- by its value: `Secrets` holds the known ones. A value is found in plain, percent-encoded and Base64 form, and tokens
-  that we issued as well; double encodings are not recognized, except in strings of JSON;
+- by its value: `Secrets` holds the known ones. A value is found in plain and Base64 form, either of them also
+  percent-encoded, and tokens that we issued as well; other double encodings only in strings of JSON;
 - by the name of its header, member or parameter;
 - as the userinfo of a URL.
 
@@ -13,10 +13,11 @@ so a tape can have stand-ins.
 
 import re
 from base64 import b64encode
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Container, Iterable, Iterator
 from os.path import commonprefix
 from typing import Any, Final
-from urllib.parse import quote, quote_plus, unquote_plus
+from urllib.parse import quote, unquote_plus, unquote_to_bytes
 
 import msgspec
 
@@ -48,7 +49,7 @@ _SECRET_NAME: Final = re.compile(
 )
 
 _BLOCK: Final = 4
-_PERCENT: Final = re.compile(r"%[0-9A-F]{2}")
+_ESCAPE: Final = re.compile(rb"%[0-9A-Fa-f]{2}")
 _PADDING: Final = re.compile(rb"(?:=|%3[Dd])*")
 _REST_OF_CHARACTER: Final = re.compile(rb"[\x80-\xbf]*")
 _TO_URL: Final = bytes.maketrans(b"+/", b"-_")
@@ -101,15 +102,20 @@ class Secrets:
                 beginning = b"".join(spelling[at : at + _BLOCK] for at in range(_BLOCK))
                 self._blocks.update(memoryview(beginning).cast("I"))
 
-    def spans(self, text: bytes) -> Iterable[tuple[int, int]]:
-        """Return where secrets begin and end in a text, in the order of their beginnings; they may overlap."""
+    def spans(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """Yield where secrets begin and end in a text, also within percent-encoding; they may overlap."""
+        yield from self._plain_spans(text)
+        if _ESCAPE.search(text):
+            escapes: list[int] = []  # their places in the decoded text
+            for start, stop in self._plain_spans(unquote_to_bytes(text)):
+                escapes = escapes or [found.start() - 2 * n for n, found in enumerate(_ESCAPE.finditer(text))]
+                yield start + 2 * bisect_left(escapes, start), stop + 2 * bisect_left(escapes, stop)
+
+    def _plain_spans(self, text: bytes) -> Iterator[tuple[int, int]]:
         blocks = memoryview(text[: len(text) // _BLOCK * _BLOCK]).cast("I")
         hits = self._blocks.intersection(blocks)
-        return self._spans(text, (place for place, block in enumerate(blocks) if block in hits)) if hits else ()
-
-    def _spans(self, text: bytes, hits: Iterable[int]) -> Iterator[tuple[int, int]]:
         end = 0  # of the last whole one; a whole secret may begin within a cut one
-        for place in hits:
+        for place in [place for place, block in enumerate(blocks) if block in hits] if hits else ():
             for start in range(max(end, place * _BLOCK - _BLOCK + 1), place * _BLOCK + 1):
                 for spelling in self._by_beginning.get(text[start : start + FOUND_CHARS_MIN], ()):
                     stop = _end_of(spelling, text, start)
@@ -175,9 +181,8 @@ def _spellings(secret: str) -> set[bytes]:
     raw = plain.encode("utf-8", "surrogatepass")
     if len(plain) < (WORD_CHARS_MIN if raw.isalpha() or raw.isdigit() else FOUND_CHARS_MIN):
         return set()
-    encoded = [quote(raw, safe=""), quote_plus(raw), quote(raw, safe="!'()*")]  # the last as JavaScript does
-    encoded += [_PERCENT.sub(lambda code: code[0].lower(), text) for text in encoded]
-    return {form for form in (raw, *map(str.encode, encoded), *_in_base64(raw)) if len(form) >= FOUND_CHARS_MIN}
+    forms = raw, raw.replace(b" ", b"+"), *_in_base64(raw)  # + is a blank in queries
+    return {form for form in forms if len(form) >= FOUND_CHARS_MIN}
 
 
 def _in_base64(raw: bytes) -> Iterator[bytes]:

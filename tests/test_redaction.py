@@ -3,6 +3,7 @@
 import json
 from base64 import b64encode, urlsafe_b64encode
 from datetime import UTC, datetime, timedelta
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import example, given
@@ -76,6 +77,15 @@ def test_a_secret_is_found_in_base64_wherever_it_begins(before: str, secret: str
         shown = redact(f"v1={spelt.decode()}; {before}{spelt.decode()}.", [index])
         assert shown.count(MASKED) == 2
         assert spelt.decode()[len(b64encode(before.encode())) + 1 :][:5] not in shown
+
+
+@pytest.mark.parametrize("secret", ["a+b/c1d2e3f4A5B6", "p/+ö 1&2%41x", "bm90+WEtc/Vj=="])
+def test_a_secret_is_found_in_every_percent_encoding(secret: str) -> None:
+    every = "".join(f"%{byte:02x}" for byte in secret.encode())
+    for spelt in (quote(secret), quote_plus(secret), quote(secret, safe=""), every):
+        assert redact(f"/x%/{spelt}/é%20", [Secrets([secret])]) == f"/x%/{MASKED}/é%20", spelt
+    in_base64 = quote(b64encode(secret.encode()), safe="")
+    assert redact(f"/x%/{in_base64}", [Secrets([secret])]).startswith(f"/x%/{MASKED}")
 
 
 @pytest.mark.parametrize("text", ["eyJvcmRlciI6MTIzNDV9", "eyJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJvdGhlciJ9.c2ln"])
