@@ -181,7 +181,7 @@ def _spellings(secret: str) -> set[bytes]:
     raw = plain.encode("utf-8", "surrogatepass")
     if len(plain) < (WORD_CHARS_MIN if raw.isalpha() or raw.isdigit() else FOUND_CHARS_MIN):
         return set()
-    forms = raw, raw.replace(b" ", b"+"), *_in_base64(raw)  # + is a blank in queries
+    forms = raw, raw.replace(b" ", b"+"), raw.replace(b"+", b" "), *_in_base64(raw)  # + is a blank in queries
     return {form for form in forms if len(form) >= FOUND_CHARS_MIN}
 
 

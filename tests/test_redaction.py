@@ -84,6 +84,7 @@ def test_a_secret_is_found_in_every_percent_encoding(secret: str) -> None:
     every = "".join(f"%{byte:02x}" for byte in secret.encode())
     for spelt in (quote(secret), quote_plus(secret), quote(secret, safe=""), every):
         assert redact(f"/x%/{spelt}/é%20", [Secrets([secret])]) == f"/x%/{MASKED}/é%20", spelt
+    assert redact(f"no product '{secret.replace('+', ' ')}'", [Secrets([secret])]) == f"no product '{MASKED}'"
     in_base64 = quote(b64encode(secret.encode()), safe="")
     assert redact(f"/x%/{in_base64}", [Secrets([secret])]).startswith(f"/x%/{MASKED}")
 
