@@ -83,7 +83,7 @@ def build_app(
         keeps_coverage=options.keeps_coverage,
         tapes_bytes_max=options.tapes_bytes_max,
     )
-    sandboxes.hide([options.control_token] if options.control_token else [])
+    sandboxes.add_secrets([options.control_token] if options.control_token else [])
     sandboxes.quotas = quotas(*options.quotas)
     sandboxes.create(SandboxSpec(scenario, DEFAULT, options.seed, options.mode, options.rate, options.start))
     app = App(options, scenario, sandboxes, sender, clock)
@@ -253,7 +253,7 @@ class App(Starlette):
         """Require these tokens in the control API from now on; former tokens stay redacted."""
         self.options = self.options._replace(control_token=control_token)
         self.tokens = tokens
-        self.sandboxes.hide([*([control_token] if control_token else []), *(token.secret for token in tokens)])
+        self.sandboxes.add_secrets([*([control_token] if control_token else []), *(token.secret for token in tokens)])
         if self._control is not None:
             self._control.guard.use(control_token, tokens)
             self.sandboxes.events.wake_all()

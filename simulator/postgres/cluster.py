@@ -80,7 +80,7 @@ class Cluster:
         `StoreError`."""
         self._app = self.owners.app = app
         self._followed = follows
-        app.sandboxes.hide(self.hidden)
+        app.sandboxes.add_secrets(self.hidden)
         self._schedule = SnapshotSchedule(self.store, self.gate, app.sandboxes, lambda: self.trouble is not None)
         self._spec = app.sandboxes.get(DEFAULT).spec
         self._register()

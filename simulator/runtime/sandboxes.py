@@ -1,4 +1,9 @@
-"""The sandboxes of a server: creation, look-up and deletion."""
+"""The sandboxes of a server: creation, look-up and deletion.
+
+`app` creates the only `Sandboxes`, and looks sandboxes up for requests (`find`, `default`). The control API and the
+store add them (`create`, `build`, `adopt`, `add_rebuilt`) and remove them (`delete`, `give_up`). `_admit` gives a new
+sandbox what all sandboxes share.
+"""
 
 import asyncio
 import re
@@ -42,8 +47,8 @@ def drawn_id() -> str:
 
 
 class Sandboxes:
-    """All sandboxes by id. With `keeps_coverage` the coverage of deleted, reset and rewound sandboxes is kept.
-    `on_ended` is called with a sandbox before it is `deleted`, `reset` or `rewound`."""
+    """All sandboxes by id. Without `ttl_s` idle sandboxes do not expire. With `keeps_coverage` the coverage of deleted,
+    reset and rewound sandboxes is kept."""
 
     def __init__(
         self,
@@ -54,33 +59,35 @@ class Sandboxes:
         keeps_coverage: bool = False,
         tapes_bytes_max: int | None = None,
     ) -> None:
+        self._by_id: dict[str, LiveSandbox] = {}
+        self._stand_in: LiveSandbox | None = None  # for the default sandbox, while another server owns it
+        self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
+        self.unique_users: dict[str, LiveSandbox] = {}
+        # Shared by the sandboxes
         self._wall = wall
         self._sender = sender
         self.budgets = server_budgets(tapes_bytes_max)
         self._turnstile = Turnstile()
-        self._ttl_s = ttl_s
-        self._past = Coverage() if keeps_coverage else None
-        self.on_ended: Callable[[LiveSandbox, Ending], None] = lambda sandbox, ending: None
+        self.quotas = NO_QUOTAS  # the limits of new sandboxes that set none
         self.keeper: Keeper[LiveSandbox] = NO_KEEPER
-        self._by_id: dict[str, LiveSandbox] = {}
-        self._stand_in: LiveSandbox | None = None
-        self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
-        self.unique_users: dict[str, LiveSandbox] = {}
-        self.server_secrets = Secrets()  # the tokens of the control API, present and former
-        self.quotas = NO_QUOTAS  # the bounds of each new sandbox that is given none of its own
-        self.former_secrets = FormerSecrets()
-        self.server_counts = ServerCounts()
         self.events = EventHub()
-        self._secrets = Secrets()
+        self.server_counts = ServerCounts()
+        self.server_secrets = Secrets()  # the tokens of the control API, present and former
+        self.former_secrets = FormerSecrets()  # of ended lives
+        self._secrets = Secrets()  # of all sandboxes and the server; an index that is extended when it is read
+        # Ends of lives
+        self.on_ended: Callable[[LiveSandbox, Ending], None] = lambda sandbox, ending: None  # called before the end
+        self._past_coverage = Coverage() if keeps_coverage else None
+        self._ttl_s = ttl_s
         self._sweeper: asyncio.TimerHandle | None = None
-        self._ending: set[asyncio.Task[None]] = set()
+        self._closing_tasks: set[asyncio.Task[None]] = set()
         self._is_closed = False
 
     def __iter__(self) -> Iterator[LiveSandbox]:
         return iter(list(self._by_id.values()))
 
-    def hide(self, secrets_: Iterable[str]) -> None:
-        """Add secrets of the server; its earlier secrets stay redacted."""
+    def add_secrets(self, secrets_: Iterable[str]) -> None:
+        """Redact these secrets of the server, besides its earlier ones."""
         self.server_secrets.add(secrets_)
 
     @property
@@ -150,16 +157,16 @@ class Sandboxes:
         return sandbox_id
 
     def _add(self, sandbox_id: str, spec: SandboxSpec, first: FirstState) -> LiveSandbox:
-        sandbox = self._made(sandbox_id, spec, first)
+        sandbox = self._live(sandbox_id, spec, first)
         self._admit(sandbox)
         sandbox.events.note(Action("created", sandbox.clock.now(), sandbox.scenario.name))
         return sandbox
 
-    def _made(self, sandbox_id: str, spec: SandboxSpec, first: FirstState) -> LiveSandbox:
+    def _live(self, sandbox_id: str, spec: SandboxSpec, first: FirstState) -> LiveSandbox:
         return LiveSandbox(sandbox_id, spec, first, self._wall, self._sender, self.budgets)
 
     def _admit(self, sandbox: LiveSandbox, *, is_stored: bool = False) -> None:
-        sandbox.on_ending = self._remember
+        sandbox.on_ending = self._on_ending
         sandbox.waiting_room = WaitingRoom(self._turnstile)
         sandbox.server_secrets = self.server_secrets
         sandbox.former_secrets = self.former_secrets
@@ -193,7 +200,7 @@ class Sandboxes:
     def stand_in(self, spec: SandboxSpec) -> None:
         """Let a new sandbox stand in for the default one, which another server owns."""
         self._by_id.pop(DEFAULT, None)
-        self._stand_in = self._made(DEFAULT, spec, first_state(DEFAULT, spec, self._wall))
+        self._stand_in = self._live(DEFAULT, spec, first_state(DEFAULT, spec, self._wall))
 
     async def give_up(self, sandbox: LiveSandbox) -> None:
         """Remove a sandbox that another server may own now; what is stored of it stays."""
@@ -202,7 +209,7 @@ class Sandboxes:
         sandbox.is_deleted = True
         sandbox.events.end()
         sandbox.stop()
-        self._remove(sandbox)
+        self._remove_from_indexes(sandbox)
         await sandbox.close()
 
     def learn_keys(self, sandbox: LiveSandbox) -> None:
@@ -218,35 +225,35 @@ class Sandboxes:
         sandbox = self.get(sandbox_id)
         if sandbox_id == DEFAULT:
             raise Conflict("default_stays", "the default sandbox always exists; reset it instead")
-        self._forget(sandbox)
+        self._delete(sandbox)
         await sandbox.close()
 
-    def _forget(self, sandbox: LiveSandbox) -> None:
+    def _delete(self, sandbox: LiveSandbox) -> None:
         self.keeper.forget(sandbox)
-        self._remember(sandbox, "deleted")
+        self._on_ending(sandbox, "deleted")
         sandbox.retire_secrets()
         sandbox.is_deleted = True
         sandbox.events.note(Action("deleted", sandbox.clock.now()))
         sandbox.events.end()
         sandbox.stop()
-        self._remove(sandbox)
+        self._remove_from_indexes(sandbox)
         dispose(sandbox.core.state, sandbox.life_tape)
 
-    def _remove(self, sandbox: LiveSandbox) -> None:
+    def _remove_from_indexes(self, sandbox: LiveSandbox) -> None:
         del self._by_id[sandbox.id]
         self.unique_keys = {key: owner for key, owner in self.unique_keys.items() if owner is not sandbox}
         self.unique_users = {name: owner for name, owner in self.unique_users.items() if owner is not sandbox}
 
-    def _remember(self, sandbox: LiveSandbox, ending: Ending) -> None:
+    def _on_ending(self, sandbox: LiveSandbox, ending: Ending) -> None:
         self.server_counts.evicted += sandbox.life_journal.left_out - sandbox.evicted_at_start
-        if self._past is not None:
-            self._past.add(sandbox.coverage())
+        if self._past_coverage is not None:
+            self._past_coverage.add(sandbox.coverage())
         self.on_ended(sandbox, ending)
 
     def coverage(self) -> Coverage:
         """Return the coverage of all sandboxes together; with `keeps_coverage`, including former ones."""
         total = Coverage()
-        for part in (self._past or Coverage(), *(sandbox.coverage() for sandbox in self)):
+        for part in (self._past_coverage or Coverage(), *(sandbox.coverage() for sandbox in self)):
             total.add(part)
         return total
 
@@ -255,7 +262,7 @@ class Sandboxes:
         for sandbox in self:
             sandbox.start()
         if self._ttl_s is not None:
-            self._sweep_again(monotonic_s, self._ttl_s)
+            self._sweep_and_repeat(monotonic_s, self._ttl_s)
 
     def wall_was_set(self, step: timedelta) -> None:
         """Adjust the clocks of the sandboxes to a step of the wall time, so that their time does not jump."""
@@ -284,10 +291,10 @@ class Sandboxes:
         for sandbox in self:
             await sandbox.close()
 
-    def _sweep_again(self, monotonic_s: Callable[[], float], ttl_s: float) -> None:
+    def _sweep_and_repeat(self, monotonic_s: Callable[[], float], ttl_s: float) -> None:
         self.sweep(monotonic_s(), ttl_s)
         loop = asyncio.get_running_loop()
-        self._sweeper = loop.call_later(min(ttl_s, 60.0) / 4, self._sweep_again, monotonic_s, ttl_s)
+        self._sweeper = loop.call_later(min(ttl_s, 60.0) / 4, self._sweep_and_repeat, monotonic_s, ttl_s)
 
     def sweep(self, now_s: float, ttl_s: float) -> None:
         """Delete the sandboxes that were idle for `ttl_s`, at the monotonic time `now_s`. Needs a running loop."""
@@ -295,7 +302,7 @@ class Sandboxes:
             if sandbox.is_touched or sandbox.is_busy:
                 sandbox.is_touched, sandbox.last_used_s = False, now_s
             if sandbox.id != DEFAULT and now_s - sandbox.last_used_s > ttl_s:
-                self._forget(sandbox)
+                self._delete(sandbox)
                 task = asyncio.ensure_future(sandbox.close())
-                self._ending.add(task)
-                task.add_done_callback(self._ending.discard)
+                self._closing_tasks.add(task)
+                task.add_done_callback(self._closing_tasks.discard)

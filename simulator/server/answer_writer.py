@@ -33,7 +33,7 @@ LEASE_LOST_ANSWER: Final = (
 """The answer instead of one that must not leave, since what it says was not stored."""
 
 
-class AnsweringConnection(Protocol):
+class BatcherConnection(Protocol):
     """The parts of an `HttpProtocol` that the batcher uses."""
 
     writer: "AnswerWriter"
@@ -46,7 +46,7 @@ class ResponseBatcher:
     """A queue of the connections that have requests to answer at the end of this turn."""
 
     def __init__(self) -> None:
-        self._waiting: dict[AnsweringConnection, None] = {}  # oldest first
+        self._waiting: dict[BatcherConnection, None] = {}  # oldest first
         self._defaults: list[tuple[bytes, bytes]] = []
         self._lines = b""
 
@@ -57,7 +57,7 @@ class ResponseBatcher:
             self._defaults, self._lines = headers, header_lines(headers)
         return self._lines
 
-    def add(self, connection: AnsweringConnection) -> None:
+    def add(self, connection: BatcherConnection) -> None:
         """Let a connection answer at the end of this turn, or of a later turn when there are many."""
         if not self._waiting:
             asyncio.get_running_loop().call_soon(self._end)

@@ -78,7 +78,7 @@ class AnswerStage(IntEnum):
 AWAITED, BEGUN, OVER = AnswerStage
 
 
-class Connection(Protocol):
+class ResponderConnection(Protocol):
     """The parts of an `HttpProtocol` that a responder uses."""
 
     scheme: str
@@ -99,7 +99,7 @@ class Connection(Protocol):
 class Responder:
     """The answer to one request, in a task of its own."""
 
-    def __init__(self, connection: Connection, request: HttpRequest) -> None:
+    def __init__(self, connection: ResponderConnection, request: HttpRequest) -> None:
         self._connection = connection
         self.request = request
         self.stage: AnswerStage = AWAITED
