@@ -34,6 +34,8 @@ class SimulatorError(Exception):
     problems: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        if len(self.problems) == 1:
+            return f"{self.problems[0]} ({self.status} {self.code})"
         at = f", at {self.path}" if self.path else ""
         return "\n  ".join([f"{self.message} ({self.status} {self.code}{at})", *self.problems])
 

@@ -138,7 +138,8 @@ def inbox_hint(resellers: Iterable[Row], inbox: str) -> str:
     inbox in use."""
     urls = [url["url"] or "" for row in resellers for url in (row["callback"], *row["webhooks"])]
     used = [url.replace(":", "/").rpartition("/")[2] for url in urls if "inbox" in url]
-    return "" if inbox in used else f", which no callback uses: they use {', '.join(used) or 'none'}"
+    targets = ", ".join(dict.fromkeys(filter(None, urls))) or "no address"
+    return "" if inbox in used else f", which no callback uses: they go to {targets}"
 
 
 def pending(sandbox: "Records") -> str:

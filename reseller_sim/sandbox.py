@@ -152,7 +152,7 @@ class Sandbox(Records, AbstractContextManager["Sandbox"]):
         Raises `ValueError` when the service refuses the URL."""
         answer = self.call("POST", f"/v2/callback-url?{urlencode({'url': url, 'method': method})}")
         if answer.status >= REFUSED:
-            raise ValueError(f"the service refused {url!r} as callback URL: {answer.text} {answer.diagnosis}".rstrip())
+            raise ValueError(f"the service refused {url!r} as callback URL: {answer.diagnosis or answer.text}")
 
     def replies(self, name: str, replies: Sequence[Mapping[str, Any]]) -> None:
         """Plan the answers of an inbox, in order: `[{"status": 500}, {"status": 200}]`. The last answer repeats. Warns

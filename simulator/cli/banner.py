@@ -6,6 +6,7 @@ from typing import Any
 
 from reseller_sim.formats import shown_time
 from simulator import __version__
+from simulator.cli.call import default_credentials
 from simulator.cli.child import pasted
 from simulator.cli.control import DEFAULT_URL
 from simulator.cli.output import printable_json
@@ -21,6 +22,7 @@ from simulator.short_text import whole_line
 from simulator.staging.signed_requests import Credentials, sign
 from simulator.wire.formats import encode
 
+NAMED_MAX = 5
 # The payment in the request to paste, where the scenario sells it: an ordinary account, a common denomination.
 EXAMPLE_PRODUCT, EXAMPLE_ACCOUNT, EXAMPLE_AMOUNT = "RELOAD", "0123456789", 10
 
@@ -68,7 +70,12 @@ def _facts(running: BoundServer) -> list[tuple[str, str]]:
         facts += [("API key", shown["api_key"]), ("secret", shown["api_secret"])]
     if shown["username"]:
         facts.append(("user", f"{shown['username']}, password {shown['password']}"))
-    return [*facts, *_callbacks(running, owner)]
+    facts += _callbacks(running, owner)
+    mute = [row["code"] for row in running.resellers() if not row["api_key"] and not row["username"]]
+    if mute:
+        text = f"no client can call as {', '.join(mute[:NAMED_MAX])}: add api_keys or users to the scenario"
+        facts.append(("warning", text))
+    return facts
 
 
 def _callbacks(running: BoundServer, owner: Reseller) -> list[tuple[str, str]]:
@@ -89,7 +96,7 @@ def _command(running: BoundServer, *verb: str, credentials: Credentials | None =
         words += ["--url", running.url]
     if credentials is None and running.control_token is not None:
         words += ["--token", quote(running.control_token)]
-    if credentials is not None and running.app.options.scenario != "default":
+    if credentials is not None and credentials != default_credentials():
         words += ["--key", credentials.key, "--secret", credentials.secret]
     return " ".join(words)
 

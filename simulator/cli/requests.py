@@ -72,6 +72,7 @@ def requests_command(
     """
     if last and n is not None:
         raise wrong_usage(f"--last is one request, and takes no {n}: --limit {n} prints the latest {n}")
+    such = "such " if refused or any(wanted.values()) else ""
     is_one = n is not None or last or replay
     found = [] if n is not None else _found(control, wanted, refused, 1 if is_one else limit)
     if is_one:
@@ -84,7 +85,7 @@ def requests_command(
     elif json:
         echo_value({"requests": found})
     elif not found:
-        print_line(f"the sandbox {control.sandbox} has received no such request")
+        print_line(f"the sandbox {control.sandbox} has received no {such}request")
     else:
         rows = found[::-1]
         heading, times = times_of_day([row["at"] for row in rows])

@@ -120,6 +120,6 @@ async def follow_scenario(app: Application, name: str, place: object, tell: Call
     except DomainError as error:
         tell(f"{name}: not loaded; the previous scenario stays active: {error.message}")
         return
-    tell(f"{name}: loaded, since it is not what {place} has")
+    tell(f"{name}: loaded, since it differs from the scenario in {place}")
     for line in deferred:
         tell(f"{name}: {line}")

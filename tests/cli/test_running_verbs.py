@@ -136,7 +136,8 @@ def test_several_statuses_are_written_as_people_write_them(asking: Asking, statu
 
 @pytest.mark.usefixtures("terminal")
 def test_a_list_of_no_requests_says_so(asking: Asking) -> None:
-    assert shown(asking, "requests") == f"the sandbox {asking.sandbox} has received no such request\n"
+    assert shown(asking, "requests") == f"the sandbox {asking.sandbox} has received no request\n"
+    assert shown(asking, "requests", "--refused") == f"the sandbox {asking.sandbox} has received no such request\n"
 
 
 def test_one_request_is_printed_whole(asking: Asking) -> None:
@@ -254,7 +255,7 @@ def test_an_inbox_is_read_programmed_waited_for_and_cleared(asking: Asking) -> N
 @pytest.mark.usefixtures("terminal")
 def test_an_inbox_shows_the_payment_and_the_status_of_a_callback(asking: Asking) -> None:
     assert shown(asking, "inbox") == "callbacks: nothing yet\n"
-    assert shown(asking, "inbox", "cb") == "cb: nothing yet; no callback uses it: they use callbacks\n"
+    assert shown(asking, "inbox", "cb") == "cb: nothing yet; no callback uses it: they go to inbox:callbacks\n"
     assert refusal(asking.verb("inbox", "inbox:callbacks"), 1).endswith("a letter or digit; leave out inbox:")
     asking.pay("order-1")
     asking.json("advance", "2s")

@@ -124,6 +124,20 @@ def test_the_banner_names_the_risk_of_private_callbacks_from_a_shared_server(
     assert ("--callbacks any: a reseller's key is enough to" in printed[0]) is has_risk
 
 
+def test_the_banner_of_a_file_has_a_short_command_and_names_resellers_that_cannot_call(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("extends: default\nresellers: [{ code: MINE, balance: 20 }]\n")
+    printed: list[str] = []
+
+    def on_ready(running: BoundServer) -> None:
+        printed.append(banner.page(running))
+        running.server.should_exit = True
+
+    prepare(flags(scenario=str(file)), on_ready).server.run()
+    assert "--key" not in printed[0]
+    assert "\n  warning     no client can call as MINE: add api_keys or users to the scenario\n" in printed[0]
+
+
 def flags_of_folder(folder: Path, tls: Pair | None = None) -> ServerFlags:
     return ServerFlags(
         tls_cert=tls and tls.certificate, tls_key=tls and tls.key,

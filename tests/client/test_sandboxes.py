@@ -210,6 +210,7 @@ def test_problems_of_a_scenario_have_their_lines(client: Any) -> None:
     with pytest.raises(SimulatorError, match="line 2, payment") as refused:
         client.sandbox("extends: default\npayment: []\n")
     assert len(refused.value.problems) == 1
+    assert str(refused.value) == f"{refused.value.problems[0]} (400 bad_scenario)"
 
 
 def test_without_a_simulator_the_error_says_what_to_start() -> None:

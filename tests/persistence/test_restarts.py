@@ -191,14 +191,14 @@ def test_a_changed_scenario_is_loaded_and_reported(tmp_path: Path) -> None:
         assert not TOLD
     file.write_text("scenario: mine\nextends: default\npayments: [{then: {refuse: Invalid_Account}}]\n")
     with serving(folder, str(file), names=True) as client:
-        assert [f"{file}: loaded, since it is not what {folder} has"] == TOLD
+        assert [f"{file}: loaded, since it differs from the scenario in {folder}"] == TOLD
         assert b"Invalid_Account" in client.pay("two").body
         assert len(client.sim("GET", f"{DEFAULT}/transactions").json["transactions"]) == 1
     with serving(folder, "default") as client:
         assert not TOLD
         assert b"Invalid_Account" in client.pay("three").body
     with serving(folder, "default", names=True) as client:
-        assert [f"default: loaded, since it is not what {folder} has"] == TOLD
+        assert [f"default: loaded, since it differs from the scenario in {folder}"] == TOLD
         assert client.pay("four").data["status"] == "Accepted"
 
 

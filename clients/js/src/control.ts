@@ -24,8 +24,9 @@ export class SimulatorError extends Error {
 
   /** `path` is the part of the request that it is about, or empty. */
   constructor(readonly status: number, readonly code: string, message: string, readonly path: string, readonly problems: readonly Problem[] = []) {
-    const lines = problems.map((problem) => `\n  ${placeOf(problem)}${problem.path ? `${problem.path}: ` : ""}${problem.message}`);
-    super(`${message} (${status} ${code}${path && `, at ${path}`})${lines.join("")}`);
+    const lines = problems.map((problem) => `${placeOf(problem)}${problem.path ? `${problem.path}: ` : ""}${problem.message}`);
+    const all = [`${message} (${status} ${code}${path && `, at ${path}`})`, ...lines].join("\n  ");
+    super(lines.length === 1 ? `${lines[0]} (${status} ${code})` : all);
   }
 }
 

@@ -118,7 +118,7 @@ test("a refusal has the control API's sentence, code and problems", async () => 
     assert.equal(error.problems[0]?.path, "resellers");
     return true;
   });
-  await assert.rejects(simulator.sandbox({ scenario: "clock: {}\nnothing: 1\n" }), /\n {2}line 2, nothing: /);
+  await assert.rejects(simulator.sandbox({ scenario: "clock: {}\nnothing: 1\n" }), /^SimulatorError: line 2, nothing: .* \(400 bad_scenario\)$/);
 });
 
 test("who does not answer and what cannot be started are named", async () => {

@@ -86,15 +86,15 @@ def names() -> str:
 
 
 def ending(report: ConformReport) -> Iterator[str]:
-    """Yield the lines after the results: the counts, and the learned knobs."""
-    spent = f"; at most {report.spent} MYR spent" if report.spent != "0.00" else ""
-    yield f"\n{_counts(report)}{spent}"
+    """Yield the lines after the results: the learned knobs, and the counts."""
     if block := assume_block(report.learned):
         yield "\nChoices of the service where the specification is silent, for a scenario:\n"
         yield block
     if report.unlearned:
         yield "Not learned:"
         yield from (whole_line(f"  {knob}: {why}") for knob, why in report.unlearned.items())
+    spent = f"; at most {report.spent} MYR spent" if report.spent != "0.00" else ""
+    yield f"\n{_counts(report)}{spent}"
 
 
 def _counts(report: ConformReport) -> str:
