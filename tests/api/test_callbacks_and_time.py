@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from simulator.contract.openapi import bundled
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.runtime.clock import wall_clock
 from tests.support.client import Client, running
@@ -579,6 +580,37 @@ def test_advance_under_a_running_clock_finishes_and_reports_everything_even_with
         )
         assert {row["ending"] for row in attempts(client)} == {"answered"}
         assert done["idle"]
+
+
+CALLBACK = ("/v2/callback-url", "post", "transactionCallback")
+EVENT = ("/v2/balance-webhook", "put", "balanceAdded")
+OF_HTTP = {"host", "user-agent", "content-type", "content-length"}
+
+
+def documented_headers(path: str, method: str, callback: str, sent_by: str) -> set[str]:
+    document = bundled()
+    (item,) = document["paths"][path][method]["callbacks"][callback].values()
+    names = document["components"]["parameters"]
+    parameters = [
+        names[each["$ref"].rpartition("/")[2]] if "$ref" in each else each for each in item[sent_by]["parameters"]
+    ]
+    return {each["name"].lower() for each in parameters if each["in"] == "header"}
+
+
+def test_the_contract_documents_each_header_of_a_delivery() -> None:
+    with receiving() as (client, receiver):
+        client.call("PUT", "/v2/balance-webhook", {"url": receiver.url})
+        client.pay("by-post")
+        client.advance(1)
+        point_at(client, receiver.url, "GET")
+        client.pay("by-get")
+        client.advance(1)
+        client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": 5})
+        client.advance(0)
+        by_post, by_get, event = [got.headers.keys() - OF_HTTP for got in receiver.got]
+        assert by_post == documented_headers(*CALLBACK, "post")
+        assert by_get == documented_headers(*CALLBACK, "get")
+        assert event == documented_headers(*EVENT, "post")
 
 
 @pytest.mark.parametrize("is_public_only", [False, True])
