@@ -1,14 +1,18 @@
 """The server: answers a host's requests on stdin and stdout, and turns errors into results."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterable, Mapping
 from typing import Any, Final
 
+import anyio
 import mcp.types as types
+from anyio.abc import ObjectSendStream
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from reseller_sim import NotRunning, Simulator, SimulatorError
 from reseller_sim.asynchronous import in_thread
@@ -130,5 +134,29 @@ async def _get_prompt(context: Context, params: types.GetPromptRequestParams) ->
 async def serve(assistant: Assistant) -> None:
     """Answer requests on stdin and stdout until the host closes stdin."""
     server = assistant.server()
-    async with stdio_server() as (requests, responses):
+    messages, requests = anyio.create_memory_object_stream[SessionMessage | Exception]()
+    async with stdio_server() as (lines, responses), anyio.create_task_group() as tasks:
+        tasks.start_soon(_pass_messages, lines, messages, responses)
         await server.run(requests, responses, server.create_initialization_options())
+
+
+async def _pass_messages(
+    lines: AsyncIterable[SessionMessage | Exception], messages: ObjectSendStream[Any], responses: Any
+) -> None:
+    """Pass the messages of a host on to the server. Answer lines that are no messages, which the library drops."""
+    async with messages:
+        async for line in lines:
+            if not isinstance(line, ValidationError):
+                await messages.send(line)
+            elif (refusal := _refusal(line)) is not None:
+                await responses.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=refusal)))
+
+
+def _refusal(wrong: ValidationError) -> types.ErrorData | None:
+    """Return the error of JSON-RPC for a line that is no message; None for an empty line."""
+    problem = wrong.errors()[0]
+    if problem["type"] != "json_invalid":
+        return types.ErrorData(code=types.INVALID_REQUEST, message="the line is not a message of JSON-RPC 2.0")
+    if not str(problem["input"]).strip():
+        return None
+    return types.ErrorData(code=types.PARSE_ERROR, message="the line is not JSON")

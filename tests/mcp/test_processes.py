@@ -176,11 +176,25 @@ def test_a_host_learns_that_the_server_was_killed(tmp_path: Path) -> None:
     await_end(url_in(log))
 
 
-@pytest.mark.slow
-def test_lines_that_are_no_message_break_nothing() -> None:
+WRONG_LINES = {  # a line of a host, and the code of the answer, if there is one
+    "not JSON": -32700,
+    '{"jsonrpc": "2.0", "id": 1': -32700,
+    "\ufffd": -32700,
+    "": None,
+    "  ": None,
+    "[]": -32600,
+    '"text"': -32600,
+    "{}": -32600,
+    '{"jsonrpc": "2.0", "id": 5}': -32600,
+    '{"jsonrpc": "1.0", "id": 6, "method": "ping"}': -32600,
+    '{"jsonrpc": "2.0", "id": 7, "method": 8}': -32600,
+}
+
+
+def test_a_line_that_is_no_message_is_answered_with_an_error_and_breaks_nothing() -> None:
     ask = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
     about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-    lines = ["not JSON", "{}", '{"jsonrpc": "2.0", "id": 9, "method": "nothing"}', json.dumps(ask | {"params": about})]
+    lines = [*WRONG_LINES, json.dumps(ask | {"params": about})]
     done = subprocess.run(
         [*PROGRAM, "mcp"],
         input="".join(f"{line}\n" for line in lines),
@@ -190,9 +204,12 @@ def test_lines_that_are_no_message_break_nothing() -> None:
         env=environment(),
         check=False,
     )
-    answered = {one.get("id"): one for one in map(json.loads, done.stdout.splitlines())}
+    *refusals, initialized = map(json.loads, done.stdout.splitlines())
+    assert [(refusal["id"], refusal["error"]["code"]) for refusal in refusals] == [
+        (None, code) for code in WRONG_LINES.values() if code is not None
+    ]
+    assert (initialized["id"], initialized["result"]["serverInfo"]["name"]) == (1, "reseller-sim")
     assert done.returncode == 0
-    assert answered[1]["result"]["serverInfo"]["name"] == "reseller-sim"
     assert "Traceback" not in done.stderr
 
 
