@@ -60,7 +60,7 @@ class Ownership:
             with reading_errors(self.path):
                 self._db.execute("CREATE TABLE IF NOT EXISTS owner (id INTEGER PRIMARY KEY, pid INTEGER, since TEXT)")
                 self._lock()
-            has_owner = self._db.execute("SELECT 1 FROM owner").fetchone() is not None
+                has_owner = self._db.execute("SELECT 1 FROM owner").fetchone() is not None
             self.had_store = has_owner or (folder / FORMER_LOCK).exists()
         except BaseException:
             self._db.close()

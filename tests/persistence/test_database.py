@@ -57,6 +57,14 @@ def test_a_folder_has_a_single_owner_in_a_process(tmp_path: Path) -> None:
     opened(tmp_path).close()
 
 
+def test_a_damaged_owner_file_is_reported_as_damaged(tmp_path: Path) -> None:
+    opened(tmp_path).close()
+    owner = tmp_path / OWNER
+    owner.write_bytes(owner.read_bytes()[:4096] + bytes(4096))  # the page of its only table
+    with pytest.raises(DamagedStore, match=r"owner\.sqlite3: damaged \(database disk image is malformed\)"):
+        opened(tmp_path)
+
+
 @pytest.mark.slow
 def test_a_folder_has_a_single_owner_among_processes_until_that_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen(
