@@ -181,7 +181,7 @@ class App(Starlette):
         return self._answer(path, request, prefix.root)
 
     def _answer(self, path: str, request: ApiRequest, root: str) -> Coroutine[Any, Any, EncodedReply]:
-        """Select the sandbox: `/s/{id}/` names one; elsewhere it is the default or the owner of the credentials."""
+        """Select the sandbox: `/s/{id}/` names a sandbox; elsewhere `default` or the owner of the credentials."""
         if self._machine_time is not None and self._machine_time.is_running:
             self._machine_time.compare()  # without it, a set machine clock refuses valid signatures for a minute
         if path.startswith(SANDBOX_PREFIX):
@@ -197,7 +197,7 @@ class App(Starlette):
         return self._pipeline.answer(self.sandboxes.default, path, request, root)
 
     async def _answer_at_root(self, path: str, request: ApiRequest, root: str) -> EncodedReply:
-        """Answer at the root, where credentials may select a sandbox other than the default one."""
+        """Answer at the root, where credentials may select a sandbox other than `default`."""
         default = self.sandboxes.default
         owner, request = await owner_at_root(self.sandboxes, default, path, request)
         url_sandbox = None if owner is default or has_key_or_username(path, request) else default

@@ -2,8 +2,8 @@
 
 A secret is recognized in three ways:
 
-- by its value: `Secrets` holds the known ones. A value is found in plain and Base64 form, either of them also
-  percent-encoded, and tokens that we issued as well; other double encodings only in strings of JSON;
+- by its value: `Secrets` holds the known secrets. A value is found in plain and Base64 form, each of them also
+  percent-encoded, and so are tokens that we issued; other double encodings only in strings of JSON;
 - by the name of its header, member or parameter;
 - as the userinfo of a URL.
 
@@ -74,7 +74,7 @@ def _mask(_: str) -> str:
 
 
 class Secrets:
-    """The `known` secrets, including replaced ones. Secrets can be added.
+    """The `known` secrets, including replaced secrets. Secrets can be added.
 
     The search time does not depend on the number of secrets: four bytes at every fourth place of a text are looked up
     among the beginnings of all spellings. (`re` takes 26 s to compile an alternation of 5,000 secrets.)
@@ -174,8 +174,8 @@ def _end_of(spelling: bytes, text: bytes, start: int) -> int:
 
 
 def _spellings(secret: str) -> set[bytes]:
-    """Return the searched forms of a secret; none for a short one. The padding of Base64 may be missing in a text, so
-    it is left out."""
+    """Return the searched forms of a secret; none for a short secret. The padding of Base64 may be missing in a text,
+    so it is left out."""
     core = secret.rstrip("=")
     plain = core if len(core) >= FOUND_CHARS_MIN else secret
     raw = plain.encode("utf-8", "surrogatepass")

@@ -46,7 +46,7 @@ def set_threshold(call: ApiCall) -> Reply:
 
 
 def read_url(call: ApiCall) -> Reply:
-    """Return 200 with the callback configuration, empty strings without one."""
+    """Return 200 with the callback configuration; empty strings without a configuration."""
     return Reply(200, account.configuration(call.owner.callback, call.now))
 
 
@@ -195,7 +195,7 @@ def transactions(call: ApiCall) -> Reply:
 
 
 def _note_account(call: ApiCall, number: str, others: set[str]) -> bool:
-    """Suggest a similar account, such as one without the country code. False when there is none."""
+    """Suggest a similar account, such as the number without its country code. False without a suggestion."""
     likely = nearest(number, others) if number and number not in others else ""
     if likely:
         note(call, f"no transaction has the account {shown(number)}{suggestion(likely)}")

@@ -246,9 +246,9 @@ class ApiEndpoint(msgspec.Struct, frozen=True):
     """A method of a path. `source` is where `schema` finds its input: `body` (JSON), `form` (a JSON or form body),
     `query`, or none.
 
-    `invalid` builds the answer to input that violates the schema, None for the usual one; `denied` builds the body of
-    the 401 to failed authentication, from its code and message (SPEC 5.2, 7.1). `may_want_key`: a reseller may close it
-    to bearer tokens (SPEC 5.3). `is_deprecated`: answers of its path have the header.
+    `invalid` builds the answer to input that violates the schema, None for the usual answer; `denied` builds the body
+    of the 401 to failed authentication, from its code and message (SPEC 5.2, 7.1). `may_want_key`: a reseller may close
+    it to bearer tokens (SPEC 5.3). `is_deprecated`: answers of its path have the header.
     """
 
     handle: Callable[[ApiCall], Reply]

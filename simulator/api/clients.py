@@ -10,7 +10,7 @@ _MAPPED = IPv6Network("::ffff:0:0/96")
 
 
 def is_listed_address(address: str, allowlist: tuple[str, ...]) -> bool:
-    """Return whether an address or network of the allowlist contains `address`; False for an invalid one."""
+    """Return whether an address or network of the allowlist contains `address`; False for an invalid address."""
     plain = _canonical(address)
     if plain is None:
         return False

@@ -316,7 +316,7 @@ def record(call: ApiCall, recorder: LiveSandbox) -> None:
     """Add a call to the journal of `recorder` and to the tape of the call's sandbox, and publish it with its events.
 
     The tape of the call's sandbox gets the call, or its answer alone if a suspension has put it there. A tape that
-    cannot replay the call gets a `RequestShown`: that of another recorder, or the own one after a reset.
+    cannot replay the call gets a `RequestShown`: that of another recorder, or its own after a reset.
     """
     exchange, own = call.exchange, call.sandbox
     if recorder is not own:

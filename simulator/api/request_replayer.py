@@ -1,4 +1,4 @@
-"""Recorded requests, sent through the pipeline again: for the replay of a tape, and when a user repeats one."""
+"""Recorded requests, sent through the pipeline again: for the replay of a tape, and when a user repeats a request."""
 
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
@@ -51,7 +51,7 @@ class RequestReplayer:
         has_begun: bool = False,
     ) -> Coroutine[Any, Any, EncodedReply]:
         """Answer a recorded request. An awaited body arrives, or fails as recorded, when `wait` ends. `url_sandbox` is
-        the sandbox that recorded the request, if a different one. With `is_masked`, the record has the verdict on the
+        the sandbox that recorded the request, if it differs. With `is_masked`, the record has the verdict on the
         signature. `has_begun` when the tape has the beginning of the request apart from its answer."""
 
         async def receive() -> dict[str, Any]:

@@ -157,7 +157,7 @@ Order = tuple[str, str, Decimal | str, tuple[tuple[str, str], ...]]
 
 
 class PaymentOutcome(StrEnum):
-    """The outcome of a payment according to an answer; the status as the service names it, if there is one."""
+    """The outcome of a payment according to an answer; the status as the service names it, if present."""
 
     UNKNOWN = "unknown"  # without an answer, or with an answer that has no status
     REFUSED = "refused"  # nothing was created

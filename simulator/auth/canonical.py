@@ -2,7 +2,7 @@
 
 The query is the raw text as sent, split at `&` and sorted by key, without parameters that have no `=`. SPEC leaves open
 how repeated keys are ordered and whether empty values are included, so one request may have several canonical strings;
-the register's choices select the accepted ones.
+the register's choices select the accepted strings.
 
 The command line signs with it, so it imports nothing that is slow to import, such as the signature check does.
 """

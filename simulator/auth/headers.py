@@ -21,7 +21,7 @@ SIGNATURE_HEADERS = (TIMESTAMP, NONCE, SIGNATURE)
 
 
 def joined(pairs: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """Return headers by their names in lower case; repeated ones are joined by a comma, which none of our formats
+    """Return headers by their names in lower case; repeated headers are joined by a comma, which none of our formats
     accepts."""
     headers: dict[bytes, bytes] = {}
     for name, value in pairs:

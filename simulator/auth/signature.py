@@ -104,7 +104,7 @@ def check_headers(
 ) -> Claim | Denied:
     """Check the four headers in the order of SPEC 5.2.
 
-    `headers` has lower-case names, repeated ones joined by `, `; `key_record` is that of the key in X-Api-Key, None
+    `headers` has lower-case names, repeated headers joined by `, `; `key_record` is that of the key in X-Api-Key, None
     when it is unknown; `now_s` is the Unix time that X-Timestamp is compared with.
     """
     raw_key = headers.get(names.API_KEY)
@@ -150,7 +150,7 @@ def check_headers(
 
 
 def _incomplete(headers: Mapping[bytes, bytes]) -> Denied:
-    """Return the refusal of a signature that lacks a header, or else has an empty one."""
+    """Return the refusal of a signature that lacks a header, or else has an empty header."""
     if missing := [name for name in names.SIGNATURE_HEADERS if name not in headers]:
         hints = "".join(_near(headers, name) for name in missing)
         return Denied("missing_hmac_headers", f"not sent: {_written(missing)}{hints}")
@@ -159,7 +159,7 @@ def _incomplete(headers: Mapping[bytes, bytes]) -> Denied:
 
 
 def _near(headers: Mapping[bytes, bytes], name: bytes) -> str:
-    """Return a hint at a header that was sent with a name like that of an absent one."""
+    """Return a hint at a header that was sent with a name like that of an absent header."""
     near = (sent for sent in headers if sent != name and _CORES[name] in sent.translate(None, b"-_"))
     sent = next((sent for sent in near if sent not in _CORES), b"")
     return f"; {shortened(sent)} was sent, did you mean {_written([name])}?" if sent else ""

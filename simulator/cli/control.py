@@ -65,7 +65,7 @@ class Control:
         query: client.Query | None = None,
         timeout_s: float | None = None,
     ) -> Any:
-        """Send a request with a JSON body, if one is given."""
+        """Send a request, with a JSON body if given."""
         below = path if is_root else f"/sandboxes/{path_part(self.sandbox)}{path}"
         with self.translate_errors():
             answer = self.client.ask(method, below, body, query=query, timeout_s=timeout_s or TIMEOUT_S)

@@ -25,7 +25,7 @@ class WithCommand(click.Command):
     """Separates what follows the first `--` before the flags are parsed."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put COMMAND into `ctx.obj`. A missing one is a usage error."""
+        """Put COMMAND into `ctx.obj`. A missing COMMAND is a usage error."""
         before, after = args, []
         if "--" in args:
             at = args.index("--")

@@ -60,7 +60,7 @@ def json_flag(*, help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
 
 def all_of(decorators: list[Callable[[Any], Any]]) -> Callable[[Decorated], Decorated]:
-    """Several decorators as one, in the order of the help."""
+    """Several decorators as a single decorator, in the order of the help."""
 
     def decorate(function: Decorated) -> Decorated:
         for each in reversed(decorators):

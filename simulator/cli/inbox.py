@@ -220,6 +220,6 @@ def _callback(control: Control, trxid: str) -> dict[str, Any]:
 
 
 def _run_what_is_due(control: Control) -> None:
-    """Let a clock that stands do what is due at its time, which a running one does by itself."""
+    """Process what is due on a clock that stands; a running clock does this by itself."""
     if control.ask("GET", "/clock")["mode"] == "manual":
         control.ask("POST", "/clock/advance", {"seconds": 0})

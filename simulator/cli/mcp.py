@@ -35,8 +35,8 @@ def mcp_command(
     control_token: str | None,
 ) -> None:
     """A host, such as an editor, starts this command and speaks the protocol with it on stdin and stdout. The command
-    starts its own simulator, or with --url uses a running one, with the rights of --token. Needs the extra `mcp`. Exit
-    code 3 means that the simulator did not start.
+    starts its own simulator, or with --url uses a running simulator, with the rights of --token. Needs the extra `mcp`.
+    Exit code 3 means that the simulator did not start.
     """
     if url is not None and scenario is not None:
         raise wrong_usage(

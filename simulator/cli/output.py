@@ -125,7 +125,7 @@ def print_table(
     names: Sequence[str], rows: Sequence[Sequence[object]], *, reds: Sequence[bool] = (), cuts: bool = False
 ) -> None:
     """Print rows below the names of their columns; `reds` marks rows that went wrong, and columns without any value are
-    left out. On a terminal a column has at most `CELL_CHARS_MAX` characters, but for the last one: a cell of it that
+    left out. On a terminal a column has at most `CELL_CHARS_MAX` characters, except the last column: a cell of it that
     does not fit is on lines of its own below its row, or with `cuts` it ends where the terminal does."""
     shown = [at for at, _ in enumerate(names) if not rows or any(str(row[at]) for row in rows)]
     cells = [[whole_line(row[at]) for at in shown] for row in [names, *rows]]

@@ -41,7 +41,7 @@ def tune_gc() -> None:
     """Tune the garbage collector to skip objects that live as long as the process. Call it once, after start-up.
 
     By default the collector traverses all objects repeatedly while every request waits (99th percentile 87 ms with a
-    million transactions, tuned 5 ms). Objects of the start are frozen. New ones are examined after every 10,000 and
+    million transactions, tuned 5 ms). Objects of the start are frozen. New objects are examined after every 10,000 and
     again after 30,000, a millisecond each, and all only after three million have survived.
     """
     gc.enable()

@@ -60,7 +60,7 @@ def _statuses(text: str) -> dict[str, int]:
 @own_option("--refid", metavar="REFID", shell_complete=completion.refids, help="Only requests of this payment.")
 @own_option("--rule", metavar="NAME", shell_complete=completion.rule_names, help="Only requests that it decided.")
 @own_option("--fault", metavar="NAME", shell_complete=completion.rule_names, help="Only requests that it damaged.")
-@own_option("--limit", type=Integer(1, SHOWN_MAX), default=SHOWN, help="The number of requests, the latest ones.")
+@own_option("--limit", type=Integer(1, SHOWN_MAX), default=SHOWN, help="The number of latest requests.")
 @control_flags
 @json_flag(help="Print JSON, newest first; with N or --last one object.")
 def requests_command(

@@ -202,7 +202,7 @@ def _said(answer: Mapping[str, Any], reseller: str | None) -> str:
 
 
 def _shown(value: Any) -> str:
-    """Return a value in JSON: a text has its quotes, so that an empty one is seen."""
+    """Return a value in JSON: a text has its quotes, so that an empty text is seen."""
     return json_.dumps(value, ensure_ascii=False)
 
 
@@ -211,7 +211,7 @@ def _shown(value: Any) -> str:
 @click.argument("state", required=False, type=click.Choice(tuple(STATUSES)))
 @asking_flags
 def network_command(control: Control, product: str | None, state: str | None, json: bool) -> None:
-    """Without a state it only shows: the network of CODE, or which ones are interrupted. `off` is Interruption, `on` is
+    """Without a state it only shows the network of CODE, or the interrupted networks. `off` is Interruption, `on` is
     Healthy; the scenario's plan for this product ends.
     """
     if state is not None:

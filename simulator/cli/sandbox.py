@@ -142,14 +142,14 @@ def deposit_command(control: Control, amount: str, reseller: str | None, descrip
 def deposit(
     control: Control, amount: str, code: str | None = None, description: str | None = None
 ) -> tuple[str, dict[str, Any]]:
-    """Add money to the wallet of a reseller, by default the first one; returns its code and the ledger entry."""
+    """Add money to the wallet of a reseller, by default the first reseller; returns its code and the ledger entry."""
     code = code or reseller(control)["code"]
     body = {"amount": amount} | ({"description": description} if description is not None else {})
     return code, control.ask("POST", f"/resellers/{path_part(code)}/deposits", body)
 
 
 def reseller(control: Control, code: str | None = None) -> dict[str, Any]:
-    """Return a reseller of the sandbox, by default the first one, as the control API shows it. Raises `BadResult`."""
+    """Return a reseller of the sandbox, by default the first, as the control API shows it. Raises `BadResult`."""
     found: list[dict[str, Any]] = [row for row in control.ask("GET", "")["resellers"] if code in (None, row["code"])]
     if not found:
         raise BadResult(f"the sandbox {control.sandbox} has no reseller{'' if code is None else f' {code!r}'}")

@@ -84,7 +84,7 @@ def prepare(
     keeps_coverage: bool = False,
     scenario: Scenario | None = None,
 ) -> BoundServer:
-    """Load the scenario, unless one is given, and bind the port; `on_ready` is called once the server answers,
+    """Load the scenario, unless a scenario is given, and bind the port; `on_ready` is called once the server answers,
     `on_stop` when it is about to stop. Raises `CannotStart`."""
 
     def ready() -> None:

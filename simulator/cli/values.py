@@ -122,7 +122,7 @@ def listening_address(text: str) -> str:
 
 
 def server_address(text: str) -> str:
-    """Return an address at which other servers reach this one, http://HOST:PORT."""
+    """Return an address at which other servers reach this server, http://HOST:PORT."""
     if _SERVER.fullmatch(text) is None:
         raise ValueError(f"{shown(text)} is not an address such as http://10.0.0.5:8080")
     return text

@@ -131,7 +131,7 @@ def _forwarded(target: str, sent: Event, timeout_s: float, trust: Trust | None =
     began, body = monotonic(), sent["body"].encode() or None
     address = f"{parts.scheme}://{parts.netloc}"
     try:
-        # without the headers of the connection, which do not apply to the new one
+        # without the headers of the connection, which do not apply to the new connection
         headers = {name: value for name, value in sent["headers"] if name.lower() not in OF_CONNECTIONS}
         headers["Connection"] = "close"
         said = str(exchange(sent["method"], address + path, body, headers, timeout_s, trust).status)

@@ -46,12 +46,12 @@ def decode_query(raw: bytes) -> tuple[dict[str, Any], dict[str, list[str]]]:
 
 
 def has_too_many(raw: bytes) -> bool:
-    """Return whether a raw query or form has more than `PARAMETERS_MAX` parameters, empty ones included."""
+    """Return whether a raw query or form has more than `PARAMETERS_MAX` parameters, including empty parameters."""
     return raw.count(b"&") >= PARAMETERS_MAX
 
 
 def read_query(raw: bytes, name: str) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """Return the parameters of a raw query without blank optional ones, and their violations of the schema
+    """Return the parameters of a raw query without blank optional parameters, and their violations of the schema
     `contracts/schemas/NAME.json`: texts by parameter."""
     values, problems = decode_query(raw) if raw else ({}, {})
     if problems:

@@ -105,7 +105,7 @@ def described(whole: dict[str, Any], method: str, path: str, status: int) -> dic
 
 def path_item(whole: dict[str, Any], path: str) -> dict[str, Any] | None:
     """Return the path item of a concrete path; literal paths take precedence over templates, and of two templates that
-    match the longer one, as `{n}.curl` over `{n}`."""
+    match the longer path, as `{n}.curl` over `{n}`."""
     paths: dict[str, dict[str, Any]] = whole["paths"]
     if path in paths:
         return paths[path]

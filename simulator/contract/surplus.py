@@ -1,5 +1,5 @@
 """Sentences about the surplus of a request: paths that the service does not have, and parts, parameters and members
-that its endpoint does not read. They name what was probably meant, and only the first of many similar ones appear."""
+that its endpoint does not read. They name what was probably meant, and only the first of many similar names appear."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -98,7 +98,7 @@ def lost_pluses(sent: Mapping[str, object]) -> Iterator[str]:
         begins = value[:1] == " " and value[1:2].isdigit()
         if begins or (" " in value and "://" in value):
             has = "begins with" if begins else "has"
-            yield f"{_quoted(name)} {has} a blank, since a + in a query is one: write %2B"
+            yield f"{_quoted(name)} {has} a blank, since + in a query means a blank: write %2B"
 
 
 def unknown_members(name: str, sent: Mapping[str, object], extras: Collection[str]) -> Iterator[str]:

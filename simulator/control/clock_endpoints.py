@@ -125,7 +125,7 @@ async def stop(request: Request, live: LiveSandbox) -> Response:
 
 
 LISTED_MAX = 2_000
-"""The limit of agenda places that are looked at, also those of cancelled items: finding later ones would block other
+"""The limit of agenda places that are looked at, also those of cancelled items: finding later items would block other
 requests for too long."""
 
 

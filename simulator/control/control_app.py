@@ -69,7 +69,7 @@ SandboxEndpoint = Callable[[Request, LiveSandbox], Awaitable[Response]]
 
 
 class AnyMethod(Route):
-    """A route that accepts every method, even unknown ones."""
+    """A route that accepts every method, even unknown methods."""
 
     def __init__(self, path: str, endpoint: Any) -> None:
         super().__init__(path, endpoint)

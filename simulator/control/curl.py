@@ -1,4 +1,4 @@
-"""Curl commands: a pasted one is read as the request that it sends, and requests are written as commands.
+"""Curl commands: a pasted command is read as the request that it sends, and requests are written as commands.
 
 The forms that browsers (for bash), Postman and our own pages write are read; other quoting and other options are
 refused with a sentence. A pasted command is never run, and reads no file by itself. A written one sends the same bytes
@@ -25,7 +25,7 @@ _NOT_READ: Final = (
 )  # fmt: skip
 _SWITCHES_NOT_READ: Final = ("--get", "--netrc", "--next")
 WITH_VALUE: Final = frozenset({_METHOD, _HEADER, _URL, _TARGET, *_BODIES, *_IGNORED, *_NOT_READ})
-"""The options that take a value. Every other one is a switch."""
+"""The options that take a value. All other options are switches."""
 _SHORT: Final = {"X": _METHOD, "H": _HEADER, "d": "--data", "F": "--form", "T": "--upload-file", "K": "--config",
                  "u": "--user", **dict.fromkeys("ADbcemowx", "--output")}  # fmt: skip
 _SWITCHES: Final = {"G": "--get", "I": _HEAD, "n": "--netrc", ":": "--next"}

@@ -166,7 +166,7 @@ class EventSource:
 
     def reader(self, after: str | None = None, last: int = 0) -> EventReader:
         """Return a reader that begins after the event with the id `after`; 0 means all stored events. Without `after`
-        it begins with the `last` events and continues with new ones. Raises `InvalidInput`."""
+        it begins with the `last` events and continues with new events. Raises `InvalidInput`."""
         logs = [self._only] if self._only else [live.events for live in self._sandboxes]
         if after is not None:
             place, is_known = self._place(after, logs)

@@ -62,7 +62,7 @@ def query_of(request: Request, schema: str) -> dict[str, Any]:
     refuse_other_parameters(request, *known)
     for name in request.query_params:
         if len(set(request.query_params.getlist(name))) > 1:
-            raise InvalidInput(f"{name} was sent twice with different values, and only one can be used", name)
+            raise InvalidInput(f"{name} was sent twice with different values; send it once", name)
     sent = {name: _typed(text, known[name]["type"]) for name, text in request.query_params.items()}
     defaults = {name: part["default"] for name, part in known.items() if "default" in part}
     return defaults | validated(sent, schema)

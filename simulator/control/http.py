@@ -51,7 +51,7 @@ class Forbidden(DomainError):
 
 
 class Unauthorized(Forbidden):
-    """The request has no token, or an unknown one."""
+    """The request has no token, or an unknown token."""
 
 
 STATUS_OF: Mapping[type[DomainError], int] = {

@@ -180,7 +180,7 @@ def _escaped(text: str) -> str:
 
 
 async def show_metrics(request: Request) -> Response:
-    """Return all metrics, always the same ones in the same order."""
+    """Return all metrics, always the same metrics in the same order."""
     refuse_other_parameters(request)
     operations: Operations = request.app.state.operations
     operations.lag.look()

@@ -147,7 +147,7 @@ async def show_delivery(request: Request, live: LiveSandbox) -> Response:
 
 
 async def replay(request: Request, live: LiveSandbox) -> Response:
-    """Create a new job for the event of a failed one; counts like every manual replay."""
+    """Create a new job for the event of a failed job; counts like every manual replay."""
     outcome = await live.settle_and_apply(ReplayDelivery(None, request.path_params["job"]))
     if isinstance(outcome, ReplayRefused):
         return _replay_refusal(outcome)

@@ -88,7 +88,7 @@ change_group = partial(_change_tree, TreeKind.GROUP)
 
 
 async def list_products(request: Request, live: LiveSandbox) -> Response:
-    """Return a page of products in catalog order, including hidden and inactive ones."""
+    """Return a page of products in catalog order, including hidden and inactive products."""
     query = list_query(request, live, "sandbox-catalog-query")
     state = live.core.state
     buyer = state.resellers.get(query.get("reseller", ""))

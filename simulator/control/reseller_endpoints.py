@@ -70,7 +70,7 @@ async def deposit(request: Request, live: LiveSandbox) -> Response:
 
 
 async def change_settings(request: Request, live: LiveSandbox) -> Response:
-    """Change some settings; absent ones keep their values."""
+    """Change some settings; absent settings keep their values."""
     code = _code(request, live)
     changes = await body_of(request, "settings-request")
     if "ip_allowlist" in changes:

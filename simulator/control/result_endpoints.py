@@ -53,7 +53,7 @@ ALWAYS = (date.min, date.max)
 
 
 ProductFigures = tuple[Counter[HistoryStatus], Decimal]
-"""The counts of the payments for a product, and the amount of the successful ones."""
+"""The counts of the payments for a product, and the amount of the successful payments."""
 
 
 async def show_figures(request: Request, live: LiveSandbox) -> Response:

@@ -183,7 +183,7 @@ def files_of(request: Request) -> ClientFiles | None:
 
 
 def needed_files(request: Request, path: str) -> ClientFiles:
-    """Return the folder of `--scenarios`. Raises `Unacceptable` without one; `path` is the input that needs it."""
+    """Return the folder of `--scenarios`. Raises `Unacceptable` without a folder; `path` is the input that needs it."""
     files = files_of(request)
     if files is None:
         text = "start the server with --scenarios DIR to use files; without it send the scenario itself"

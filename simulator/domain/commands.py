@@ -247,8 +247,8 @@ class ReturnNonce(Command, frozen=True):
 
 
 class CountFault(Command, frozen=True):
-    """Count the ids of the faults that a request `matched`, and the `chosen` fault, "" without one. `is_selected` when
-    the request selected it by name. `values` has the request's value for each fault that counts per value."""
+    """Count the ids of the faults that a request `matched`, and the `chosen` fault, "" without a fault. `is_selected`
+    when the request selected it by name. `values` has the request's value for each fault that counts per value."""
 
     matched: tuple[str, ...]
     chosen: str = ""

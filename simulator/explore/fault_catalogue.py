@@ -137,7 +137,7 @@ def payment_name(payment: ObservedPayment) -> str:
 
 
 def ending(steps: tuple[SeenStep, ...], last: SeenStep) -> tuple[SeenStep, ...]:
-    """Return the steps with another last one, which is not the first answer."""
+    """Return the steps with another last step, which is not the first answer."""
     return (*(steps[:-1] or (SeenStep("Processing", 0, 0),)), last)
 
 

@@ -35,7 +35,7 @@ class FaultFinding:
 
 @dataclass(frozen=True, slots=True)
 class UnrepeatedFailure:
-    """A failure that did not recur: its sentence, and its tape, if there is one."""
+    """A failure that did not recur: its sentence, and its tape, if it has a tape."""
 
     text: str
     path: Path | None
@@ -86,7 +86,7 @@ class FindingWriter:
     limit_s: Callable[[Faults], float]
 
     def write(self, failure: Failure) -> FaultFinding:
-        """Write the scenario file and, if there is one, the tape. Raises `OSError`."""
+        """Write the scenario file, and the tape if there is a tape. Raises `OSError`."""
         text, reasons = summary(failure), failure.verdict.reasons
         path = self._path(failure, lambda number: f"{number:02}-{_stem(sentence(failure.faults))}.yaml")
         line = self.reproduction.line(failure, path, self.limit_s(failure.faults))

@@ -61,7 +61,7 @@ def _page(sandbox: Sandbox, path: str, member: str, query: Json) -> Json:
 
 def _list_answer(page: Json, member: str, lines: Iterable[str], heading: str = "") -> ToolAnswer:
     rows, cursor = page[member], page["cursor"] if page["has_more"] else None
-    rest = f"Pass cursor={cursor} to get the next ones." if cursor else ""
+    rest = f"Pass cursor={cursor} to get the next rows." if cursor else ""
     facts = {"count": len(rows), "cursor": cursor}
     return ToolAnswer(f"{heading}{member.capitalize()}: {len(rows)}.", facts, list(lines), rows, rest)
 

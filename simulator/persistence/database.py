@@ -97,14 +97,14 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         names = set(os.listdir(folder))
     except OSError as error:
-        raise Unusable(f"{folder}: cannot be a folder ({error.strerror}): give one that can be made") from None
+        raise Unusable(f"{folder}: cannot be created ({error.strerror}): give another folder") from None
     foreign = sorted(name for name in names - _OURS - {"lost+found"} if not name.startswith("."))
     if DATABASE not in names and foreign:
         raise Unusable(f"{folder}: has other files ({foreign[0]!r}) and no sandboxes: give an empty or a new folder")
 
 
 def create(path: Path, version: str, journal: str = "WAL") -> None:
-    """Create a database, or finish one whose creation was interrupted. Raises `Unusable`."""
+    """Create a database, or finish a database whose creation was interrupted. Raises `Unusable`."""
     try:
         path.touch(0o600)  # it has secrets, and the files that SQLite creates beside it have the same mode
         with closing(connect(path)) as db:
@@ -113,7 +113,7 @@ def create(path: Path, version: str, journal: str = "WAL") -> None:
                 db.execute("BEGIN IMMEDIATE")
                 create_tables(db, version)
     except (OSError, sqlite3.Error) as error:
-        raise Unusable(f"{path}: cannot be written ({error}): give a folder that can be, and has room") from None
+        raise Unusable(f"{path}: cannot be written ({error}): give a writable folder with free space") from None
 
 
 def format_of(db: sqlite3.Connection, path: Path) -> int:
@@ -126,7 +126,9 @@ def format_of(db: sqlite3.Connection, path: Path) -> int:
         if application != APPLICATION_ID:
             raise Unusable(f"{path}: belongs to another program: give another folder")
         if found > FORMAT:
-            raise Unusable(f"{path}: written by a newer reseller-sim (format {found}, known is {FORMAT}): use that one")
+            raise Unusable(
+                f"{path}: written by a newer reseller-sim (format {found}, known is {FORMAT}): use the newer version"
+            )
         if found < 1:
             raise DamagedStore(f"{path}: has format {found}, which never was: {RESTORE}")
         return int(found)

@@ -233,7 +233,7 @@ def _refuse_used_target(folder: Path, target: Path) -> None:
 
 def _unwritable_target(target: Path, error: Exception) -> Unusable:
     reason = error.strerror if isinstance(error, OSError) else error
-    return Unusable(f"{target}: cannot be written ({reason}): give a folder that can be, and has room")
+    return Unusable(f"{target}: cannot be written ({reason}): give a writable folder with free space")
 
 
 def _problems_of_life(db: sqlite3.Connection, checked: StoreCheck, life: int, floor: int, size: int) -> Iterator[str]:

@@ -109,7 +109,7 @@ class Restorer:
 
 def _lines(reader: Reader, life: Life, line: int) -> Iterator[tuple[int, datetime, Entry | AnsweredRequest]]:
     """Yield the entries from a line on, and the answers to waiting requests, with their wall times. Each line is read
-    before the previous one is yielded, so that a request that resumes knows its answer."""
+    before the previous entry is yielded, so that a request that resumes knows its answer."""
     began: Began = {}
     stored = reader.entries(life.sandbox, line, life.key)
     lines = ((n, EPOCH + timedelta(microseconds=at_us), entry_from(n, data, began)) for n, at_us, data in stored)

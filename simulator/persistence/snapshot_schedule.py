@@ -37,7 +37,7 @@ END_S: Final = 5.0
 
 
 class SnapshotSchedule:
-    """Takes the snapshots of all sandboxes of a server, one after the other."""
+    """Takes the snapshots of all sandboxes of a server, in turn."""
 
     def __init__(
         self, store: Storage, gate: Gate, sandboxes: Sandboxes, is_paused: Callable[[], bool] = lambda: False

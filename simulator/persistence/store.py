@@ -51,8 +51,8 @@ class Store(AbstractContextManager["Store"]):
     ) -> None:
         """Own a folder and open or create it; a folder of an earlier version is converted. `version` is the version of
         the program, for the messages of older programs; the log is checkpointed after about `log_bytes`, and is
-        overwritten from then on, which costs less than to write a new one. Raises `Unusable` or `DamagedStore`; then it
-        changes nothing."""
+        overwritten from then on, which costs less than to write a new file. Raises `Unusable` or `DamagedStore`; then
+        it changes nothing."""
         self.folder = Path(folder)
         self.path = self.folder / DATABASE
         self.place = str(self.path)

@@ -27,7 +27,7 @@ def prepare_database(address: DatabaseAddress) -> tuple[tuple[str, ...], str]:
             found = _found_number(db)
             if found > len(MIGRATIONS):
                 text = f"its tables have number {found}, known are {len(MIGRATIONS)}"
-                raise Unusable(f"{address.name}: a newer reseller-sim has migrated it ({text}): use that one")
+                raise Unusable(f"{address.name}: a newer reseller-sim has migrated it ({text}): use the newer version")
             for number, file in enumerate(MIGRATIONS[found:], found + 1):
                 db.execute(file.read_text("utf-8").encode())
                 db.execute("INSERT INTO migrations VALUES (%s, now())", (number,))

@@ -222,7 +222,7 @@ class Counters:
         return any("*" not in key[:2] and key[3] != "unknown_sandbox" for key in self.answers)
 
     def count(self, exchange: Exchange, ending: str, documented: Callable[[str, str], tuple[str, str]]) -> None:
-        """Count one answer. `documented` finds the method and path of the contract; unknown ones share one key, so that
+        """Count one answer. `documented` finds the method and path of the contract; unknown paths share a key, so that
         clients cannot grow the table."""
         answers = self.answers
         key = (exchange.method, exchange.path, exchange.status, exchange.error, ending)

@@ -69,7 +69,7 @@ class Inboxes:
         return self._is_closed
 
     def peek(self, name: str) -> Inbox:
-        """Return the inbox of this name, or an empty one that is not stored when the name is unknown."""
+        """Return the inbox of this name, or an empty inbox that is not stored when the name is unknown."""
         return self._by_name.get(name) or Inbox(self, name, self._last_n, self._left_out)
 
     def __iter__(self) -> Iterator[Inbox]:
@@ -197,7 +197,7 @@ class Inboxes:
         inbox.notifier.close()
 
     async def wait(self, name: str, count_min: int, after: int, timeout_s: float) -> tuple[Inbox, bool]:
-        """Wait until an inbox has `count_min` messages with a number above `after`: the stored ones and new ones, even
+        """Wait until an inbox has `count_min` messages with a number above `after`: stored and new messages, even
         if they are evicted meanwhile. Return False on timeout or when the inbox closes."""
         inbox = self._used(name)
         kept, last_n = inbox.count_after(after), max(inbox.last_n, after)

@@ -198,7 +198,7 @@ class Exchange(RequestRecord, gc=False, kw_only=True):
 
     @property
     def trace_id(self) -> str:
-        """Return the id of the trace from its `traceparent`; empty without a valid one."""
+        """Return the id of the trace from its `traceparent`; empty without a valid header."""
         trace = trace_of(self.headers) if b"traceparent" in self.packed_headers else None
         return "" if trace is None else trace.trace_id
 
@@ -243,7 +243,7 @@ _JSON_LINE = b"content-type: application/json\r\n"
 
 def reply_headers(sandbox_id: str, exchange: Exchange, diagnosis: str = "") -> bytes:
     """Return the header lines of an exchange's answer, with line ends: `X-Sim-*` and the endpoint's headers.
-    `diagnosis`, if given, replaces the recorded one."""
+    `diagnosis`, if given, replaces the recorded diagnosis."""
     if exchange.status == NO_CONTENT:
         # HTTP forbids the other headers with 204.
         lines = b"x-sim-sandbox: %b\r\nx-sim-request-id: %d\r\n" % (sandbox_id.encode(), exchange.n)

@@ -73,7 +73,7 @@ class Lanes:
                 self._add(self._begin_in_turns(rest))
 
     async def finish(self) -> None:
-        """Start the collected attempts, and wait for all started ones."""
+        """Start the collected attempts, and wait for all started attempts."""
         self.start()
         if self.tasks:
             await asyncio.wait(self.tasks)
@@ -162,7 +162,7 @@ KEPT_MAX = 16  # few, since waiters see each job when it ends
 
 
 class JobEnd(msgspec.Struct, gc=False):
-    """A job with an attempt that ended, or that ended without one."""
+    """A job with an attempt that ended, or that ended without an attempt."""
 
     job: Job
     n: int = 0

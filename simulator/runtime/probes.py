@@ -206,7 +206,7 @@ PROBES: tuple[ReceiverProbe, ...] = (
         "callback-duplicate", "the same callback twice: process each refid once, answer 2xx again", _duplicate
     ),
     ReceiverProbe(
-        "callback-out-of-order", "an earlier status after the final one: answer 2xx, keep the final", _out_of_order
+        "callback-out-of-order", "an earlier status after the final status: answer 2xx, keep the final", _out_of_order
     ),
     ReceiverProbe("webhook-unsigned", "without any signature: refuse it", _unsigned),
     ReceiverProbe("webhook-wrong-signature", "signed with another secret: verify the signature", _wrong_signature),

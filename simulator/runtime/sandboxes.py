@@ -198,7 +198,7 @@ class Sandboxes:
         live.events.note(Action("forked" if original else "created", live.clock.now(), original or live.scenario.name))
 
     def stand_in(self, spec: SandboxSpec) -> None:
-        """Let a new sandbox stand in for the default one, which another server owns."""
+        """Let a new sandbox stand in for the default sandbox, which another server owns."""
         self._by_id.pop(DEFAULT, None)
         self._stand_in = self._live(DEFAULT, spec, first_state(DEFAULT, spec, self._wall))
 
@@ -221,7 +221,7 @@ class Sandboxes:
                 self.unique_users.setdefault(username, sandbox)
 
     async def delete(self, sandbox_id: str) -> None:
-        """Delete a sandbox; raises `Unknown`, and `Conflict` for the default one, which always exists."""
+        """Delete a sandbox; raises `Unknown`, and `Conflict` for the default sandbox, which always exists."""
         sandbox = self.get(sandbox_id)
         if sandbox_id == DEFAULT:
             raise Conflict("default_stays", "the default sandbox always exists; reset it instead")
@@ -251,14 +251,14 @@ class Sandboxes:
         self.on_ended(sandbox, ending)
 
     def coverage(self) -> Coverage:
-        """Return the coverage of all sandboxes together; with `keeps_coverage`, including former ones."""
+        """Return the coverage of all sandboxes together; with `keeps_coverage`, including former sandboxes."""
         total = Coverage()
         for part in (self._past_coverage or Coverage(), *(sandbox.coverage() for sandbox in self)):
             total.add(part)
         return total
 
     def start(self, monotonic_s: Callable[[], float]) -> None:
-        """Start the clocks of the sandboxes, and the expiry of idle ones."""
+        """Start the clocks of the sandboxes, and the expiry of idle sandboxes."""
         for sandbox in self:
             sandbox.start()
         if self._ttl_s is not None:

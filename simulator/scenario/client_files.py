@@ -134,7 +134,7 @@ class ListItem:
 
 
 def listed(folder: ScenarioFolder | None, start: int, count: int) -> tuple[list[ListItem], bool]:
-    """Return up to `count` scenarios from the position `start` on, bundled ones first, and whether there are more."""
+    """Return up to `count` scenarios from the position `start` on, bundled first, and whether there are more."""
     known: list[tuple[str, Source]] = [(name, BUNDLED) for name in names()]
     known += [(name, FOLDER) for name in ([] if folder is None else folder.names())]
     rows = [ListItem(name, source, _description(name, source, folder)) for name, source in known[start : start + count]]

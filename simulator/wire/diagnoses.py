@@ -89,7 +89,7 @@ SENTENCES: Mapping[DetailKind, tuple[str, ...]] = {
     DetailKind.OTHER_REFERENCE: ("{reference} is a {field}; send it as {field}",),
     DetailKind.OTHER_RESELLER: ("transaction {reference} belongs to reseller {owner}, not to {reseller}",),
     DetailKind.REFID_IGNORED: ("trxid takes precedence: refid {refid} was ignored, the transaction has refid {kept}",),
-    DetailKind.NOT_SUCCESSFUL: ("transaction {trxid} is {status}; only Succesful ones can be {done}",),
+    DetailKind.NOT_SUCCESSFUL: ("transaction {trxid} is {status}; only Succesful transactions can be {done}",),
     DetailKind.CASE_EXISTS: ("transaction {trxid} already has a {kind}, {case}, which is {state}",),
     DetailKind.NOT_VOIDABLE: ("{product} is not voidable", "; voidable: {able}"),
     DetailKind.NO_BILLS: ("{product} has no bill presentment", "; products with bills: {able}"),

@@ -25,7 +25,7 @@ def product_list(catalog: Catalog, products: Iterable[Product], *, by_id: bool =
 
 
 def _categories(catalog: Catalog, *, by_id: bool) -> Mapping[str, tuple[str, str]]:
-    """Group and category by product code; the first ones in display order take precedence."""
+    """Group and category by product code; the first groups in display order take precedence."""
     categories: dict[str, tuple[str, str]] = {}
     for group in catalog.groups:
         for category in group.categories:

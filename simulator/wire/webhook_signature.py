@@ -1,4 +1,4 @@
-"""Signatures of outgoing webhooks, which SPEC 6.3 leaves open: how one is made, and how a receiver verifies it."""
+"""Signatures of outgoing webhooks, which SPEC 6.3 leaves open: how they are made and verified."""
 
 import hmac
 import re

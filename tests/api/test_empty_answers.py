@@ -47,7 +47,7 @@ def test_a_page_after_the_end_says_how_many_pages_exist(what: str, beyond: str) 
 )
 def test_a_plus_that_arrives_as_a_blank_is_reported(target: str, name: str) -> None:
     with running({"clock": DAY}) as client:
-        assert f"{name} begins with a blank, since a + in a query is one: write %2B" in diagnosis(client, target)
+        assert f"{name} begins with a blank, since + in a query means a blank: write %2B" in diagnosis(client, target)
         assert "begins with a blank" not in diagnosis(client, target.replace("+", "%2B"))
 
 
@@ -56,7 +56,7 @@ def test_a_plus_within_an_address_is_said() -> None:
         found = client.call("POST", "/v2/callback-url?url=http://127.0.0.1:9/a+b&method=POST").headers[
             "x-sim-diagnosis"
         ]
-    assert "url has a blank, since a + in a query is one: write %2B" in found
+    assert "url has a blank, since + in a query means a blank: write %2B" in found
 
 
 @pytest.mark.parametrize(

@@ -201,7 +201,7 @@ def test_the_header_the_autopsy_and_the_comparison_report_a_wrong_form(spelt: st
     string = canonical_string(str(NOW).encode(), NONCE.encode(), b"POST", b"", body_hash(POST.body))
     compared = autopsy(facts(POST, "v1=" + spelt), string).compared
     assert compared is not None
-    assert compared.sentence == f"your string is the expected one, but {said}"
+    assert compared.sentence == f"your string is as expected, but {said}"
     assert compared.fix == FIX
     other = autopsy(facts(POST, "v1=" + spelt), string + b"x").compared
     assert other is not None

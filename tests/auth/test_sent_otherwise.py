@@ -227,7 +227,7 @@ def test_a_value_is_named_in_its_signed_form() -> None:
         (b"refid: 1\nproduct: RELOAD\n", "the body that arrived is not JSON"),
         (b'cb({"refid":"1"})', "the body that arrived is not JSON"),
         (b'{"refid":"1"', "the body that arrived is not JSON"),
-        (b"", "no body arrived, and this path needs one"),
+        (b"", "no body arrived, although this path needs a body"),
     ],
 )
 def test_a_body_that_has_lost_what_was_signed_is_named_by_its_form(body: bytes, said: str) -> None:

@@ -361,7 +361,7 @@ def test_an_export_replaces_no_file_and_leaves_none_that_is_cut(tmp_path: Path) 
     ("target", "text"),
     [
         ("file", "is a file: give a folder"),
-        ("file/below", "cannot be written (Not a directory): give a folder that can be, and has room"),
+        ("file/below", "cannot be written (Not a directory): give a writable folder with free space"),
         ("loop", "cannot be written ("),
         ("n" * 300, "cannot be written (File name too long)"),
         ("full", "has files already: give an empty or a new folder"),

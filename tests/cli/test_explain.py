@@ -158,8 +158,8 @@ def test_a_caret_stands_below_the_first_difference_of_the_given_string() -> None
 @pytest.mark.parametrize(
     ("steps", "says"),
     [
-        ({"key": lambda: b"unknown"}, f"your string is the expected one, but {NOT_OF_IT}"),
-        ({"encode": bytes.hex}, "your string is the expected one, and the signature is hexadecimal"),
+        ({"key": lambda: b"unknown"}, f"your string is as expected, but {NOT_OF_IT}"),
+        ({"encode": bytes.hex}, "your string is as expected, and the signature is hexadecimal"),
     ],
 )
 def test_a_right_string_leaves_only_mistakes_in_signing_it(steps: dict[str, Any], says: str) -> None:

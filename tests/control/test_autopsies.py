@@ -242,7 +242,7 @@ def test_a_given_string_is_compared_with_the_expected_one() -> None:
             "is_expected": False,
             "mistakes": [],
             "sentence": "your string was signed: the query is present, though none was sent",
-            "fix": "sign what follows the ? as it is sent, sorted by key; nothing without one",
+            "fix": "sign what follows the ? as it is sent, sorted by key; nothing without a ?",
             "pieces": [{"name": "query", "expected": "", "given": "none"}],
             "at": mine.index("none"),
         }

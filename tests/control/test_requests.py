@@ -99,7 +99,7 @@ INVALID = {
     "status=": "status must be one status from 0 to 599; .*",
     "status=600": "status must be one status from 0 to 599; .*",
     "status_min=600": "status_min must be .*",
-    "status=200&status=201": "status was sent twice with different values, and only one can be used",
+    "status=200&status=201": "status was sent twice with different values; send it once",
     "method=get": "method must be a method of HTTP in capitals such as GET",
     "method=!GET": "method must be a method of HTTP in capitals such as GET",
     "path=v2/topup": "path must be a path that begins with /, without a query",

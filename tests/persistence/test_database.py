@@ -134,7 +134,7 @@ REFUSED: list[tuple[Callable[[Path], None], type[StoreError], str]] = [
     (cut, DamagedStore, "damaged .*: restore the folder from a backup"),
     (overwritten, DamagedStore, r"damaged \(file is not a database\): restore"),
     (emptied, DamagedStore, "is missing or empty: restore"),
-    (newer, Unusable, r"written by a newer reseller-sim \(format 3, known is 2\): use that one"),
+    (newer, Unusable, r"written by a newer reseller-sim \(format 3, known is 2\): use the newer version"),
     (of_another_program, Unusable, "belongs to another program: give another folder"),
     (without_format, DamagedStore, "has format 0, which never was"),
     (without_a_table, DamagedStore, "no such table"),
@@ -268,7 +268,7 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(Unusable, match="file: is a file: give a folder"):
         opened(tmp_path / "file")
-    with pytest.raises(Unusable, match=r"file/below: cannot be a folder \(Not a directory\)"):
+    with pytest.raises(Unusable, match=r"file/below: cannot be created \(Not a directory\)"):
         opened(tmp_path / "file" / "below")
 
 
@@ -310,7 +310,7 @@ def test_a_folder_that_cannot_be_written_is_refused(is_database_alone: bool) -> 
             assert rest == []
         else:
             assert first.startswith(f"{folder / OWNER}: cannot be used (")
-            assert rest == [f"{below}: cannot be a folder (Permission denied): give one that can be made"]
+            assert rest == [f"{below}: cannot be created (Permission denied): give another folder"]
     finally:
         folder.chmod(0o755)
         for path in sorted(folder.rglob("*"), reverse=True):

@@ -152,7 +152,7 @@ def all_pages_read(traffic: Traffic) -> Iterator[Occasion]:
         pages = list(by_length.values())[-1]
         call, last = pages[-1].call, max(page.last for page in pages)
         words = f"page {_missing(pages)} of {last} of {shown(pages[-1].answer.product_code)} was not read"
-        yield Finding((call.n,), f"{words}; the last one was by request {call.n}")
+        yield Finding((call.n,), f"{words}; the last request was {call.n}")
 
 
 def _missing(pages: list[OptionsPage]) -> int | None:

@@ -33,7 +33,7 @@ _CHARSETS = {
 _LETTERS = "\u00e9\u00e8\u2019" + "".join(map(chr, (*range(0xA0, 0x180), *range(0x2010, 0x2027), 0x20AC, 0x2122)))
 
 _IS_FORM = re.compile(rb"--|[\w.%+\[\]-]+=(?!=|$)")
-_LOST = "no body arrived, and this path needs one: check whether a redirect or a stream that was read before lost it"
+_LOST = "no body arrived, although this path needs a body: check whether a redirect or an earlier reader lost it"
 _WITH_BODY = (b"POST", b"PUT", b"PATCH")
 _BODILESS = (b"/rotate-secret", b"/replay", b"/callback-url", b"/low-balance-threshold")
 

@@ -1,7 +1,7 @@
 """Mistakes in the key of the HMAC, in its algorithm, and in the value of X-Signature, which each mistake decodes in
 another way.
 
-A digest that was cut is compared with the beginning of the right one. It must be long enough not to be guessed:
+A digest that was cut is compared with the beginning of the right digest. It must be long enough not to be guessed:
 otherwise a client could learn a signature byte by byte by asking often enough.
 """
 

@@ -2,7 +2,7 @@
 its short form, a line for the header of the refusal.
 
 A hash does not show how similar two strings are. So if no known mistake explains a signature, the string that the
-client says it signed is compared with the right one.
+client says it signed is compared with the right string.
 """
 
 from binascii import b2a_base64
@@ -44,7 +44,7 @@ _PIECES = {
     "timestamp": "sign the value of X-Timestamp, to the character",
     "nonce": "sign the value of X-Nonce, to the character",
     "method": "sign the method that is sent, in capitals",
-    "query": "sign what follows the ? as it is sent, sorted by key; nothing without one",
+    "query": "sign what follows the ? as it is sent, sorted by key; nothing without a ?",
     "body hash": "sign the Base64 of the SHA-256 of the exact bytes that are sent; without a body, of no bytes",
 }
 _SIX = "sign v1:<timestamp>:<nonce>:<METHOD>:<query>:<body hash>, with all five colons, and nothing after it"
@@ -72,7 +72,7 @@ class Piece(NamedTuple):
 
 
 class Compared(msgspec.Struct, frozen=True):
-    """A string that the client says it signed, and the expected one: `pieces` are the pieces that differ. If the
+    """A string that the client says it signed, and the expected string: `pieces` are the pieces that differ. If the
     signature was made of it (`is_signed`), `found` are the known mistakes of the later steps."""
 
     signed: bytes
@@ -171,11 +171,11 @@ def compare(facts: Facts, given: bytes) -> Compared:
     fixes = [_SIX if piece.given is None else _PIECES[piece.name] for piece in pieces]
     if found is None:
         form = wrong_form(facts.signature)
-        sentence = f"in your string {differs}; and " if pieces else "your string is the expected one, but "
+        sentence = f"in your string {differs}; and " if pieces else "your string is as expected, but "
         sentence += form or _NOT_OF_IT
         fixes.append(FIX if form else _OTHER_KEY)
     else:
-        sentence = f"your string was signed: {differs}" if pieces else "your string is the expected one"
+        sentence = f"your string was signed: {differs}" if pieces else "your string is as expected"
         sentence = ", and ".join((sentence, *(way.does for way in found)))
         fixes += [way.fix for way in found]
     return Compared(given, expected, found is not None, found or (), sentence, "; ".join(dict.fromkeys(fixes)), pieces)

@@ -87,8 +87,8 @@ def _common(facts: Facts, accepted: list[Signing]) -> Iterator[Candidate]:
 
 
 def candidates(facts: Facts, accepted: list[Signing]) -> Iterator[Candidate]:
-    """Yield the strings that clients may have signed: the common ones, with the other ways of each mistake, then with
-    two mistakes."""
+    """Yield the strings that clients may have signed: first the common strings, then the other ways of each
+    mistake, then two mistakes."""
     yield from _common(facts, accepted)
     for mistake in _SIGNED:
         ways = islice(mistake.ways(facts), mistake.common, _TRIED_FIRST)

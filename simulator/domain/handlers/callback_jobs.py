@@ -97,7 +97,7 @@ def _add(
 
 
 def may_attempt(state: State, callback: Callback) -> bool:
-    """Prepare the next attempt of a callback. A callback of an earlier status than the current one is stale. Return
+    """Prepare the next attempt of a callback. A callback of an earlier status than the current status is stale. Return
     False for a retry of a stale callback when the scenario skips these, which ends the callback."""
     if callback.attempts and state.assumes("callback-order", "skip_stale") and _is_stale(state, callback):
         callback.state = callback.attempts[-1].state = CallbackState.FAILED

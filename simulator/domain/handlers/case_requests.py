@@ -31,7 +31,7 @@ from simulator.domain.model.transactions import PaymentResult, Status, Transacti
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.state import State, payment_with
 
-# Per transaction. A transaction has several disputes or voids only where refused ones may be requested again.
+# Per transaction. A transaction has several disputes or voids only where refused cases may be requested again.
 CASES_MAX = 20
 
 # The effect of a request that no rule matches.

@@ -70,8 +70,8 @@ CHECKS_WITHOUT_EXTRAS = (check_account, check_number, check_amount)  # neither s
 
 
 def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | PaymentRefused:
-    """Create the payment, or return the existing one with this refid. Extras that the product does not have are noted
-    as ignored, except oversized extras, which are refused."""
+    """Create the payment, or return the existing payment with this refid. Extras that the product does not have are
+    noted as ignored, except oversized extras, which are refused."""
     reseller = state.resellers[command.reseller]
     existing = payment_with(state, reseller, command.refid)
     if existing is not None:

@@ -184,7 +184,7 @@ class Receipt(msgspec.Struct, frozen=True):
 class Product:
     """A product as the scenario's catalog describes it, before any reseller's overlay.
 
-    `options` holds the options of each select field. For dynamic ones, `options_for` has the lists written for a
+    `options` holds the options of each select field. For dynamic fields, `options_for` has the lists written for a
     (field, account number), and `fields_by_account` names the fields whose options vary by account;
     `pricing.offered` resolves what is offered. A hidden product is left out of the catalog.
     """

@@ -22,7 +22,7 @@ class ScriptedAnswer(msgspec.Struct, frozen=True):
 
 
 class ExtraHeaders(msgspec.Struct, frozen=True):
-    """Additional headers of the answer, which replace existing ones, including `Content-Type`. Names and values are
+    """Additional headers of the answer, which replace existing headers, including `Content-Type`. Names and values are
     ASCII."""
 
     headers: tuple[tuple[bytes, bytes], ...]

@@ -36,7 +36,7 @@ EventRow = tuple[datetime, Typed]
 
 
 class AddedRow(msgspec.Struct, frozen=True, array_like=True):
-    """An added rule: its document as JSON, its id, and its timelines if the scenario has different ones."""
+    """An added rule: its document as JSON, its id, and its timelines if the scenario has different timelines."""
 
     document: bytes
     rule_id: str

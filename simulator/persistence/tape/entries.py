@@ -1,4 +1,4 @@
-"""The entries of a tape: the inputs of a sandbox, each with its time; and `EntryList`, which packs older ones.
+"""The entries of a tape: the inputs of a sandbox, each with its time; and `EntryList`, which packs older entries.
 
 A request is on the tape as its record in the journal, with the request and the answer. An ordinary request is
 answered within a single turn of the event loop, so its record is its only entry; the classes below are for longer

@@ -72,7 +72,7 @@ class Tape:
         return len(self.entries) + (self.unread.count if self.unread else 0)
 
     def __iter__(self) -> Iterator[Entry]:
-        """Yield the entries as of now, without later ones. Unread entries are read first."""
+        """Yield the entries as of now, without later entries. Unread entries are read first."""
         return iter(self._read()[:])
 
     def taken(self, count: int | None = None) -> EntryList:

@@ -121,7 +121,7 @@ REGEX: Final = re.compile(r"/.+/|\^.*|.*\$|.*(?:\\[dws]|\.[+*]|\[[^\]]+\][+*{]|\
 MEDIA_RANGE: Final = "/*"  # for a header that names the header
 
 COMPARISONS_MAX: Final = 100_000
-"""The number of comparisons in a scenario: each alternative of a rule is compared with all earlier ones."""
+"""The number of comparisons in a scenario: each alternative of a rule is compared with all earlier alternatives."""
 
 Key = tuple[str, str]
 ABOVE_OUTSTANDING: Final[Key] = ("amount", OUTSTANDING)

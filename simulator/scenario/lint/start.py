@@ -113,7 +113,7 @@ def lint_waits(root: ValueReader, limits: Limits) -> None:
 
 
 def _faults(root: ValueReader) -> Iterator[ValueReader]:
-    """Yield every fault rule: written ones, scheduled ones, and faults of magic accounts."""
+    """Yield every fault rule: written and scheduled faults, and faults of magic accounts."""
     yield from root["faults"].items()
     for item in root["schedule"].items():
         yield from (rule for section, rule in added_rules(item) if section == "faults")

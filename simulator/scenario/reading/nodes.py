@@ -45,7 +45,7 @@ class Position(msgspec.Struct, frozen=True, gc=False):
         return SourceLine(one_line(self.source, TEXT_CHARS_MAX), self.line) if self.line else None
 
     def seen_from(self, source: str) -> str:
-        """Return the place for a message about this file: its line, with the file when it is another one."""
+        """Return the place for a message about this file: its line, with the file when it is another file."""
         return f"on line {self.line}" if self.source == source else f"in {self.source}:{self.line}"
 
 

@@ -235,7 +235,7 @@ class ValueReader(msgspec.Struct, frozen=True, eq=False, gc=False):
 
 
 def refuse_repeats(readers: list[ValueReader], what: str) -> None:
-    """Report each value that repeats an earlier one."""
+    """Report each value that repeats an earlier value."""
     seen: dict[str, ValueReader] = {}
     for reader in readers:
         text = reader.text()

@@ -38,13 +38,13 @@ _NUMBERS = frozenset({("calls", "status"), ("payments", "statusCode"), ("callbac
 
 
 def labels(sections: Mapping[str, Iterable[Rule[Any]]], magic: Magic) -> set[str]:
-    """Return all labels of rules, including magic ones."""
+    """Return all labels of rules, including magic rules."""
     found = {label for rules in sections.values() for rule in rules for label in (rule.id, rule.name) if label}
     return found | magic.names()
 
 
 def expectations(section: ValueReader, known: KnownCodes, rules: Collection[str]) -> tuple[Expectation, ...]:
-    """Return the expectations in order; they may name `known` codes and the labels of `rules`. Invalid ones are
+    """Return the expectations in order; they may name `known` codes and the labels of `rules`. Invalid expectations are
     reported."""
     return tuple(one for item in section.items() if (one := _expectation(item, known, rules)) is not None)
 
@@ -52,7 +52,7 @@ def expectations(section: ValueReader, known: KnownCodes, rules: Collection[str]
 def _expectation(item: ValueReader, known: KnownCodes, rules: Collection[str]) -> Expectation | None:
     given = [kind for kind in ExpectationKind if item[kind].is_given]
     for other in given[1:]:
-        text = f"an expectation has a single subject; this one has {given[0].value!r} already"
+        text = f"an expectation has a single subject; this expectation has {given[0].value!r} already"
         item[other].problem("misplaced", text, at_key=True)
     if not given:
         if item.is_valid:  # otherwise a misspelt key was reported

@@ -52,7 +52,7 @@ def _rate(item: ValueReader, text: str) -> float:
 
 
 def limits(section: ValueReader) -> Limits:
-    """Return the limits; absent ones keep their defaults. Durations and whole numbers are read by their defaults."""
+    """Return the limits; absent limits keep their defaults. Durations and whole numbers are read by their defaults."""
     usual = Limits()
     found: dict[str, Any] = {}
     for name, entry in section.entries():

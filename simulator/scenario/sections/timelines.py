@@ -101,7 +101,7 @@ def timelines(section: ValueReader) -> Timelines:
 
 
 def steps(section: ValueReader) -> tuple[Step, ...]:
-    """Return the steps of a `then`. Impossible ones are reported."""
+    """Return the steps of a `then`. Impossible steps are reported."""
     items = section.items()
     timeline = tuple(_step(item) for item in items)
     _check_times(items, timeline)

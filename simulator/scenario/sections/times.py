@@ -71,7 +71,7 @@ def delay(item: ValueReader) -> Delay:
 
 
 def spread(item: ValueReader) -> Spread | None:
-    """Return the distribution of `{median: 80ms, p99: 2s}`, None for an impossible one."""
+    """Return the distribution of `{median: 80ms, p99: 2s}`, None for an impossible distribution."""
     if not item["median"].is_given or not item["p99"].is_given:
         return None  # the schema has reported it
     median, p99 = item["median"].duration(), item["p99"].duration()

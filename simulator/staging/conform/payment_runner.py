@@ -174,7 +174,7 @@ class PaymentRunner:
         return answer
 
     def make(self) -> list[PlannedPayment]:
-        """Return all planned payments, including refused and lost ones, each followed until it is over."""
+        """Return all planned payments, including refused and lost payments, each followed until it is over."""
         if self._payments is None:
             self._payments = [PlannedPayment(order, self.body(order)) for order in self.orders]
             self.follow(self._payments, lambda payment: payment.is_over)

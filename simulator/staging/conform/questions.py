@@ -166,7 +166,7 @@ def options_active(run: Run) -> tuple[Any, str]:
         if codes:
             evidence = f"{where['product_code']} has {len(codes)} inactive options, {len(codes & default)} by default"
             return ("all" if codes & default else "active"), evidence
-    raise NotExercised("no list of options has inactive ones")
+    raise NotExercised("no list of options has inactive options")
 
 
 @question()

@@ -157,7 +157,7 @@ ACCOUNT_NUMBER = "account_number"
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The items of a select field for an account number; empty for all accounts. `inactive` ones are not sold."""
+    """The items of a select field for an account number; empty for all accounts. `inactive` items are not sold."""
 
     account: str
     active: Sequence[Any]

@@ -50,7 +50,7 @@ NOT_READABLE: Final = "its Content-Encoding cannot be undone, so that its body w
 
 
 class _Bodies(NamedTuple):
-    """The unpacked bodies of an exchange, which of them are compared with the contract, and why one is not."""
+    """The unpacked bodies of an exchange, which of them are compared with the contract, and why a body is not."""
 
     body: bytes
     answer: bytes
@@ -60,7 +60,7 @@ class _Bodies(NamedTuple):
 
 
 def _read(exchange: PassedExchange) -> _Bodies:
-    """Return the bodies of an exchange. One that is too complex is dropped, since decoding it later would block the
+    """Return the bodies of an exchange. A body that is too complex is dropped, since decoding it later would block the
     event loop."""
     found = unpacked(exchange.headers, exchange.body), unpacked(exchange.answer_headers, exchange.answer)
     body, answer = (each if each is not None and is_kept(each) else b"" for each in found)

@@ -75,7 +75,7 @@ class RecordedAccount:
 
 class TrafficRecorder:
     """Takes calls and notifications of any content in the order of their times. The first 50,000 are recorded, so that
-    the memory is bounded; later ones are counted.
+    the memory is bounded; later requests are counted.
 
     `names_accounts` allows account numbers in the rules, where an account's outcomes differ from the product's usual
     outcomes; without it such outcomes are replayed in their original order.

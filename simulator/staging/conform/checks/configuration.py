@@ -44,7 +44,7 @@ def callback_url_set(run: Run) -> Iterator[Departure]:
     present = run.session.call("GET", CALLBACK)
     url, method = present.at("data.CallbackUrl"), present.at("data.Method")
     if not url:
-        raise NotExercised("no callback URL is set, and one that we set could not be removed again")
+        raise NotExercised("no callback URL is set, and a URL that we set could not be removed again")
     other = "GET" if method == "POST" else "POST"
     try:
         answer = _set_callback(run, url, other)
@@ -71,7 +71,7 @@ def _hide(run: Run, answer: Answer) -> None:
 
 @contextmanager
 def a_webhook(run: Run) -> Iterator[tuple[str, Answer | None]]:
-    """Yield the URL of the existing webhook; or of a temporary one, with the answer to its creation. Afterwards,
+    """Yield the URL of the existing webhook; or of a temporary webhook, with the answer to its creation. Afterwards,
     restore the configuration, and raise `Departs` if it is not restored."""
     present = run.session.call("GET", WEBHOOK)
     url, enabled = present.at("webhook_url"), present.at("enabled")

@@ -192,7 +192,7 @@ def refuse_amount(run: Run) -> Iterator[Departure]:
 
 
 def plan_order(run: Run) -> Order:
-    """Return a payment with a plan code. Raises `NotExercised` without one."""
+    """Return a payment with a plan code. Raises `NotExercised` without such a plan."""
     codes = {product["code"] for product, _ in selects(run, "pricing")}
     for order in run.runner.orders:
         if order.product in codes and "subproduct_code" in order.extras:

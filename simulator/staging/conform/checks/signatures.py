@@ -25,7 +25,7 @@ def _refused(run: Run, answer: Answer, code: str, what: str) -> Iterator[Departu
     yield from differ(f"error {what}", code, answer.at("error"))
 
 
-@check("5.2", "Without X-Api-Key, or with an unknown one, a request is refused")
+@check("5.2", "Without X-Api-Key, or with an unknown key, a request is refused")
 def auth_key(run: Run) -> Iterator[Departure]:
     for code, value in (("missing_api_key", None), ("missing_api_key", ""), ("invalid_api_key", "conform-no-such-key")):
         what = {None: "without X-Api-Key", "": "with an empty X-Api-Key"}.get(value, "with an unknown key")

@@ -120,7 +120,7 @@ def oldest_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows if dates[0] < dates[-1] else rows[::-1]
 
 
-@check("2.5", "Each balance is the one before plus the amount")
+@check("2.5", "Each balance is the balance before plus the amount")
 def statement_arithmetic(run: Run) -> Iterator[Departure]:
     rows = oldest_first(recent(run, STATEMENT, 2).rows())
     for one, two in pairwise(rows):
