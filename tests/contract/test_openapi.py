@@ -272,6 +272,15 @@ def test_every_operation_documents_its_refusals(document: str) -> None:
         assert not path or wanted - spared <= set(operation["responses"]), f"{method} {path}"
 
 
+def test_every_answer_documents_the_headers_that_explain_it() -> None:
+    explaining = {"X-Sim-Sandbox", "X-Sim-Request-Id", "X-Sim-Rule", "X-Sim-Diagnosis"}
+    shared = bundled()["components"]["responses"]
+    for path, method, operation, _ in operations(OPENAPI):
+        for status, answer in operation["responses"].items():
+            whole = shared[answer["$ref"].rpartition("/")[2]] if "$ref" in answer else answer
+            assert not path or explaining <= whole["headers"].keys(), f"{method} {path} {status}"
+
+
 def test_the_callback_is_documented_in_both_forms() -> None:
     callback = bundled()["paths"]["/v2/callback-url"]["post"]["callbacks"]["transactionCallback"][
         "{$request.query.url}"
