@@ -46,7 +46,6 @@ class Driver:
         self._agenda = agenda
         self.clock = clock
         self._courier = courier
-        self.caught_up_at: datetime | None = None  # compared by identity, so that each request catches up once
         self._timer: asyncio.TimerHandle | None = None  # for the next due item of a running clock
         self._timer_due: datetime | None = None
         self.lanes = Lanes(self._deliver, courier.hold_of, lambda send: courier.hold(send, clock))
@@ -72,16 +71,9 @@ class Driver:
     def catch_up(self, now: datetime) -> bool:
         """Process the items that a running clock has made due by `now`, at most a turn's share. Return False when items
         are left: then call `settle`."""
-        if now is self.caught_up_at:
-            return True
         if self._settling_count:
             return False
-        self.caught_up_at = now
-        if self.clock.rate and not self._is_closed:
-            due = self._agenda.next_due
-            if due is not None and due <= now:
-                return self._process_share(now)
-        return True
+        return not self._is_behind(now) or self._process_share(now)
 
     async def settle(self, now: datetime) -> None:
         """Process the rest of the items due by `now`, a share per turn, in order of arrival with other callers, until
@@ -100,12 +92,12 @@ class Driver:
             if not self._settling_count:
                 self.rearm(self.clock.now())
 
-    def catch_up_at_once(self, now: datetime) -> None:
-        """Process all items that a running clock has made due by `now`."""
-        if now is not self.caught_up_at:
-            while self._is_behind(now):
-                self._process_share(now)
-            self.caught_up_at = now
+    def catch_up_at_once(self) -> datetime:
+        """Process all items that a running clock has made due, and return the time."""
+        now = self.clock.now()
+        while self._is_behind(now):
+            self._process_share(now)
+        return now
 
     def _is_behind(self, now: datetime) -> bool:
         """Return whether a running clock has made something due by `now`."""
@@ -115,7 +107,6 @@ class Driver:
     def _process_share(self, now: datetime) -> bool:
         """Process a turn's share of the items due by `now`, and start the deliveries with the last share. Return False
         when items are left."""
-        self.caught_up_at = now
         fired: list[AgendaResult] = self._apply(PassTime(ITEMS_PER_TURN_MAX), now)
         if self.advancing is not None:
             self.advancing.record(fired, ITEMS_PER_TURN_MAX)
@@ -123,7 +114,6 @@ class Driver:
         if self.notifier.waiting:
             self.job_ends.notice(fired)
         if self._is_behind(now):
-            self.caught_up_at = None
             return False
         self.lanes.start()
         return True
@@ -185,8 +175,7 @@ class Driver:
         self.clock.set(mode, rate, now)
         current = self.clock.now()
         self._record(ClockSet(current, self.clock.mode, self.clock.rate))
-        self._apply_at(RecordTime(), current)
-        self.caught_up_at = None
+        self._apply(RecordTime(), current)
         if not self.catch_up(current):
             await self.settle(current)
         if self.clock.runs:
@@ -218,11 +207,6 @@ class Driver:
     def _tasks(self) -> list[asyncio.Task[Any]]:
         return [*self.lanes.tasks, *self.lanes.held, *filter(None, (self._advancing_task,))]
 
-    def _apply_at(self, command: Command, now: datetime) -> Any:
-        """Apply a command at `now` without processing other due items."""
-        self.caught_up_at = now
-        return self._apply(command, now)
-
     async def _advance(self, report: Advance) -> None:
         target = report.target
         if self._settling_count:  # they came first
@@ -252,7 +236,7 @@ class Driver:
     async def _advance_to(self, due: datetime, report: Advance) -> None:
         self.clock.move_to(due)
         now = max(due, self.clock.now())
-        fired: list[AgendaResult] = self._apply_at(PassTime(ITEMS_PER_TURN_MAX), now)
+        fired: list[AgendaResult] = self._apply(PassTime(ITEMS_PER_TURN_MAX), now)
         is_turn_over = report.record(fired, ITEMS_PER_TURN_MAX)
         self.job_ends.notice(fired)
         if sends := [item.send for item in fired if item.send is not None]:
@@ -265,7 +249,7 @@ class Driver:
         results = await results_in_order(sends, lambda send: self._courier.deliver(send, self.clock))
         now = self.clock.now()
         for send, result in zip(sends, results, strict=True):
-            self._apply_at(EndAttempt(send.job.id, send.attempt.number, result), now)
+            self._apply(EndAttempt(send.job.id, send.attempt.number, result), now)
             self.job_ends.add(JobEnd(send.job))
 
     async def _deliver(self, send: Send) -> None:

@@ -131,35 +131,32 @@ class LiveSandbox:
         self.driver.rearm(self.clock.now())
 
     def apply(self, command: Command, now: datetime | None = None) -> Any:
-        """Process the items that are due, then apply a command: the only way into the state machine.
+        """Apply a command: the only way into the state machine.
 
-        `now` is the sandbox's time, if it was read. The command's type determines the answer's type. Raises
-        `DomainError`, and `ScenarioError` for a command with a document; the state is then unchanged.
+        `now` is the sandbox's time at which the driver has caught up; without it, the items that are due are processed
+        first. The command's type determines the answer's type. Raises `DomainError`, and `ScenarioError` for a command
+        with a document; the state is then unchanged.
         """
         if self.is_closed:
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted or is being reset")
-        now = self.clock.now() if now is None else now
-        driver, agenda = self.driver, self._agenda
-        if now is not driver.caught_up_at:
-            driver.catch_up_at_once(now)
+        now = now or self.driver.catch_up_at_once()
+        agenda = self._agenda
         added = agenda.added
         answer = self.core.apply(command, now)
         if agenda.added != added:
-            driver.rearm(now)
+            self.driver.rearm(now)
         return answer
 
     def apply_and_record(self, command: Command, now: datetime | None = None, trace: Trace = None) -> Any:
         """Apply a command that is not part of a request of the reseller API, record it on the tape, and publish its
-        events. Raises the same as `apply`.
+        events. Takes `now` as `apply` does, and raises the same.
 
         The end of an attempt is recorded before it is applied, every other command afterwards. `PassTime` is recorded
         with the attempts that it makes due, so that a replay in which other attempts fall due reports a difference.
         """
         if self.is_closed:
             return self.apply(command, now)  # which raises
-        now, driver = now or self.clock.now(), self.driver
-        if now is not driver.caught_up_at:
-            driver.catch_up_at_once(now)
+        now = now or self.driver.catch_up_at_once()
         if isinstance(command, PassTime):
             answer = self.apply(command, now)
             due = due_of(answer)

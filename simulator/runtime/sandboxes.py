@@ -269,7 +269,6 @@ class Sandboxes:
         text = f"the machine's clock was set by {step.total_seconds():+.1f} s"
         for live in self:
             live.clock.wall_was_set(step)
-            live.driver.caught_up_at = None
             now = live.clock.now()
             live.driver.rearm(now, is_clock_changed=True)
             if live.clock.mode == "xN":  # a restart counts from here

@@ -131,6 +131,23 @@ def test_pending_items_continue_and_the_server_says_so(
     assert '"action":"wall_set"' in events
 
 
+def test_a_running_server_has_one_time_for_a_turn_of_its_loop() -> None:
+    shown_s = [50.0]
+
+    async def main() -> None:
+        time = MachineTime(Wall())
+        asyncio.get_running_loop().time = lambda: shown_s[0]  # type: ignore[method-assign]
+        time.start()
+        first = time()
+        assert time() is first
+        shown_s[0] += 1
+        assert time() - first == timedelta(seconds=1)
+        time.close()
+        assert abs(time() - START) < timedelta(minutes=1), "read without the loop"
+
+    asyncio.run(main())
+
+
 @pytest.mark.parametrize("step", [-3600, 3600])
 def test_a_client_that_signs_by_the_new_time_is_not_refused_for_a_minute(
     client: Client, machine: Machine, step: float
