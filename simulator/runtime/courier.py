@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 from time import perf_counter
 from typing import Protocol
+from zlib import crc32
 
 import msgspec
 
@@ -148,8 +149,8 @@ class Courier:
     def request(self, job: Job, wall: datetime, number: int = 1) -> OutgoingRequest:
         """Return the request of the attempt with this number, at this wall time."""
         if isinstance(job, Callback):
-            identity = job.transaction.trxid, job.result.status, job.copy
-            return outbound.callback(job, self._source_address(*identity, number))
+            identity = f"{job.transaction.trxid} {job.result.status} {job.copy}"
+            return outbound.callback(job, self._source_address(identity, number))
         assert isinstance(job, Delivery)
         return self.webhook(job, self.present(wall), number)
 
@@ -157,12 +158,10 @@ class Courier:
         """Return the request of a webhook attempt, signed with a timestamp of external time."""
         return outbound.webhook(job, self._webhooks.signature, at, self._source_address(job.id, number))
 
-    def _source_address(self, *identity: object) -> str:
-        """Return the source address that an attempt claims."""
-        if len(self._source_addresses) == 1:
-            return self._source_addresses[0]
-        place = draw.fraction(self._seed, "source address", *identity) * len(self._source_addresses)
-        return self._source_addresses[int(place)]
+    def _source_address(self, identity: str, number: int) -> str:
+        """Return the source address that an attempt claims, drawn for each."""
+        addresses = self._source_addresses
+        return addresses[crc32(f"{self._seed} {identity} {number}".encode()) % len(addresses)]
 
     def present(self, wall: datetime) -> datetime:
         """Return the time that a receiver compares a timestamp with: its own clock, not the sandbox's."""
