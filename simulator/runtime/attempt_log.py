@@ -1,6 +1,6 @@
 """The latest attempts of a sandbox: the requests that they sent, and how long their receivers took."""
 
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -15,9 +15,11 @@ SENT_MAX = 1_000
 
 
 class SentAttempt(msgspec.Struct, gc=False):
-    """The request of an attempt, and once it has ended, its reseller, its target, its duration, and whether a status
-    line came. A duration is measured, so it is not part of the sandbox's state."""
+    """The request of the attempt `number` of a job, and once it has ended, its reseller, its target, its duration, and
+    whether a status line came. A duration is measured, so it is not part of the sandbox's state."""
 
+    job: str
+    number: int
     request: OutgoingRequest
     reseller: str = ""
     url: str = ""
@@ -26,30 +28,29 @@ class SentAttempt(msgspec.Struct, gc=False):
 
 
 class AttemptLog:
-    """The latest attempts by job and number. It also tracks all jobs with an attempt in flight."""
+    """The latest attempts. It also tracks all jobs with an attempt in flight."""
 
     def __init__(self) -> None:
-        self._by_attempt: OrderedDict[tuple[str, int], SentAttempt] = OrderedDict()
+        self._sent: deque[SentAttempt] = deque(maxlen=SENT_MAX)
         self._begun: set[str] = set()
 
     def __len__(self) -> int:
-        return len(self._by_attempt)
+        return len(self._sent)
 
     def add(self, send: Send, request: OutgoingRequest) -> SentAttempt:
         """Store the request of an attempt, which begins with that. The caller sets the rest when it has ended."""
         self._begun.add(send.job.id)
-        sent = self._by_attempt[send.job.id, send.attempt.number] = SentAttempt(request)
-        if len(self._by_attempt) > SENT_MAX:
-            self._by_attempt.popitem(last=False)
+        sent = SentAttempt(send.job.id, send.attempt.number, request)
+        self._sent.append(sent)
         return sent
 
     def ended(self) -> Iterator[SentAttempt]:
         """Yield the latest attempts whose duration was measured, newest first."""
-        return (sent for sent in reversed(self._by_attempt.values()) if sent.duration_us is not None)
+        return (sent for sent in reversed(self._sent) if sent.duration_us is not None)
 
     def __iter__(self) -> Iterator[tuple[str, int, OutgoingRequest]]:
         """Yield each request with its job and attempt, oldest first."""
-        return ((*key, sent.request) for key, sent in self._by_attempt.items())
+        return ((sent.job, sent.number, sent.request) for sent in self._sent)
 
     def is_begun(self, job: str) -> bool:
         """Return whether the attempt of a job has been sent and is in flight; False while it waits for its turn."""
@@ -71,11 +72,11 @@ class AttemptLog:
     def restore(self, sent: Iterable[tuple[str, int, OutgoingRequest]], begun: Iterable[str]) -> None:
         """Replace all requests with these, and mark the attempts of the jobs in `begun` as sent."""
         self._begun = set(begun)
-        self._by_attempt = OrderedDict(((job, attempt), SentAttempt(request)) for job, attempt, request in sent)
+        self._sent = deque((SentAttempt(*one) for one in sent), maxlen=SENT_MAX)
 
     def find(self, job: str, attempt: int) -> SentAttempt | None:
         """Return an attempt, or None if it was evicted."""
-        return self._by_attempt.get((job, attempt))
+        return next((sent for sent in reversed(self._sent) if sent.number == attempt and sent.job == job), None)
 
 
 class ReceiverTimes(NamedTuple):

@@ -140,8 +140,8 @@ def test_only_the_first_wallets_are_drawn(monkeypatch: pytest.MonkeyPatch, clien
 
 def test_times_of_receivers_are_percentiles() -> None:
     request = OutgoingRequest("POST", "a")
-    times = [SentAttempt(request, "RS001", "a", ms * 1000, is_answered=True) for ms in range(1, 101)]
-    slow, fast = by_receiver([*times, SentAttempt(request, "RS001", "b", 5_000)])
+    times = [SentAttempt("cb-1", ms, request, "RS001", "a", ms * 1000, is_answered=True) for ms in range(1, 101)]
+    slow, fast = by_receiver([*times, SentAttempt("cb-2", 1, request, "RS001", "b", 5_000)])
     assert slow == ("a", 100, 100, 50.0, 95.0, 100.0)
     assert fast == ("b", 1, 0, 5.0, 5.0, 5.0)
 

@@ -99,7 +99,8 @@ class Network:
         """Send one attempt."""
         live = self._find(owner)
         assert live is not None, "who sends exists"
-        job, number = next(reversed(live.courier.sent._by_attempt))  # the courier has just written that down
+        latest = live.courier.sent._sent[-1]  # the courier has just written that down
+        job, number = latest.job, latest.number
         arrival = self._note(live, job, number, outgoing)
         headers = "".join(f"{name}:{value}\n" for name, value in outgoing.headers)
         self.log(f"{owner} {outgoing.method} {outgoing.url}\n{headers}", outgoing.body or b"")

@@ -109,7 +109,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     "Traces": ("by_key", {}),
-    "AttemptLog": ("_by_attempt _begun", {}),
+    "AttemptLog": ("_sent _begun", {}),
     "Clock": (
         "latest mode rate",
         {
