@@ -5,7 +5,7 @@ opened. A request that may have been sent is repeated only by the next attempt.
 """
 
 import asyncio
-from collections import OrderedDict
+from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from math import inf
@@ -34,9 +34,8 @@ class Client:
     def __init__(self, dialer: Dialer) -> None:
         self._loop = asyncio.get_running_loop()
         self._dialer = dialer
-        self._opened: set[Connection] = set()
-        self._unused: OrderedDict[Connection, Origin] = OrderedDict()  # idle, the oldest first
-        self._idle: dict[Origin, dict[Connection, None]] = {}  # the idle connections that are open
+        self._opened: dict[Connection, Origin] = {}
+        self._idle: defaultdict[Origin, list[Connection]] = defaultdict(list)  # or being closed; the latest is last
         self._sweeping: asyncio.TimerHandle | None = None
         self._unsent: list[tuple[Connection, bytes]] = []  # the requests of this turn of the event loop
         self._deadlines_s: dict[Connection, float] = {}  # of the exchanges that wait for their response
@@ -66,7 +65,7 @@ class Client:
         finally:
             self._deadlines_s.pop(connection, None)
             connection.end()
-            self.give_back(origin, connection)
+            self.give_back(connection)
 
     def _send_soon(self, connection: Connection, request: bytes) -> None:
         """Send a request at the end of this turn of the event loop, after those of other exchanges: a server that has
@@ -103,7 +102,7 @@ class Client:
             yield connection
         finally:
             connection.end()
-            self.give_back(origin, connection)
+            self.give_back(connection)
 
     async def close(self) -> None:
         """Close all connections, including active ones."""
@@ -126,54 +125,51 @@ class Client:
         if self._is_closed:
             connection.abort()
         elif connection.is_open:
-            self._opened.add(connection)
+            self._opened[connection] = origin
         return connection
 
     def take(self, origin: Origin) -> Connection | None:
         """Return the most recently used idle connection to `origin` that is still usable, or None."""
-        while idle := self._idle.get(origin):
-            connection = next(reversed(idle))
-            self._forget(connection)
+        idle = self._idle.get(origin)
+        while idle:
+            connection = idle.pop()
             if self._loop.time() - connection.idle_since <= KEEP_ALIVE_S and connection.is_quiet:
                 return connection
             connection.abort()
         return None
 
-    def give_back(self, origin: Origin, connection: Connection) -> None:
-        """Keep `connection` for the next request to `origin` if it is open, or else until it is closed."""
-        if self._is_closed or connection not in self._opened:
+    def give_back(self, connection: Connection) -> None:
+        """Keep `connection` for the next request to its origin if it is open, or else until it is closed."""
+        origin = self._opened.get(connection)
+        if origin is None or self._is_closed:
             return
         connection.idle_since = self._loop.time()
-        self._unused[connection] = origin
-        if connection.is_open:
-            self._idle.setdefault(origin, {})[connection] = None
-        if len(self._unused) > TOTAL:  # as many as attempts may be in progress
-            oldest = next(iter(self._unused))
-            self._forget(oldest)
-            oldest.abort()
+        self._idle[origin].append(connection)
+        if len(self._opened) > TOTAL and sum(map(len, self._idle.values())) > TOTAL:  # as many as attempts at a time
+            oldest = min(filter(None, self._idle.values()), key=_idle_since)
+            oldest.pop(0).abort()
         if self._sweeping is None:
             self._sweeping = self._loop.call_later(KEEP_ALIVE_S, self._sweep)
-
-    def _forget(self, connection: Connection) -> None:
-        """Remove a connection that is about to be used or closed, or is closed."""
-        origin = self._unused.pop(connection, None)
-        if origin is not None and (idle := self._idle.get(origin)) is not None:
-            idle.pop(connection, None)
-            if not idle:
-                del self._idle[origin]
 
     def _sweep(self) -> None:
         """Close connections that were idle for too long, and schedule the next sweep."""
         self._sweeping = None
-        for connection in list(self._unused):
-            ends = connection.idle_since + KEEP_ALIVE_S
-            if ends > self._loop.time():
-                self._sweeping = self._loop.call_at(ends, self._sweep)
-                break
-            self._forget(connection)
-            connection.close()
+        for origin, idle in list(self._idle.items()):
+            while idle and idle[0].idle_since + KEEP_ALIVE_S <= self._loop.time():
+                idle.pop(0).close()
+            if not idle:
+                del self._idle[origin]
+        if self._idle:
+            ends = min(map(_idle_since, self._idle.values())) + KEEP_ALIVE_S
+            self._sweeping = self._loop.call_at(ends, self._sweep)
 
     def _discard(self, connection: Connection) -> None:
         """Remove a closed connection."""
-        self._opened.discard(connection)
-        self._forget(connection)
+        origin = self._opened.pop(connection, None)
+        if origin is not None and connection in (idle := self._idle.get(origin, [])):
+            idle.remove(connection)
+
+
+def _idle_since(idle: list[Connection]) -> float:
+    """Return since when the first of these connections is idle."""
+    return idle[0].idle_since

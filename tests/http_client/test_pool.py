@@ -20,12 +20,12 @@ class Kept:
     """A connection as its client sees it. Within TLS a receiver may be slow to say farewell: it is no longer open then,
     and not closed yet."""
 
-    def __init__(self, its: Client, *, is_open: bool = True) -> None:
+    def __init__(self, its: Client, origin: Origin, *, is_open: bool = True) -> None:
         self.idle_since = 0.0
         self.is_open = self.is_quiet = is_open
         self.is_closed = False
         self._its = its
-        its._opened.add(cast(Connection, self))
+        its._opened[cast(Connection, self)] = origin
 
     def abort(self) -> None:
         self.is_open, self.is_closed = False, True
@@ -39,7 +39,7 @@ def with_client(test: Callable[[Client, Callable[..., Any]], None]) -> None:
 
     async def main() -> None:
         made = Client(cast(Dialer, None))
-        test(made, lambda **given: Kept(made, **given))
+        test(made, lambda origin, **given: Kept(made, origin, **given))
         await made.close()
 
     with pytest.MonkeyPatch.context() as patched:
@@ -49,9 +49,9 @@ def with_client(test: Callable[[Client, Callable[..., Any]], None]) -> None:
 
 def test_the_oldest_idle_connection_is_closed_when_there_are_too_many() -> None:
     def check(made: Client, new: Callable[..., Any]) -> None:
-        kept = [new() for _ in range(5)]
-        for connection, origin in zip(kept, (HERE, THERE, HERE, THERE, HERE), strict=True):
-            made.give_back(origin, connection)
+        kept = [new(origin) for origin in (HERE, THERE, HERE, THERE, HERE)]
+        for connection in kept:
+            made.give_back(connection)
         assert [connection.is_closed for connection in kept] == [True, True, False, False, False]
         assert [made.take(HERE), made.take(HERE), made.take(HERE)] == [kept[4], kept[2], None]
         assert [made.take(THERE), made.take(THERE)] == [kept[3], None]
@@ -61,15 +61,15 @@ def test_the_oldest_idle_connection_is_closed_when_there_are_too_many() -> None:
 
 def test_a_connection_in_use_or_closed_by_its_receiver_takes_the_place_of_no_other() -> None:
     def check(made: Client, new: Callable[..., Any]) -> None:
-        first = new()
-        made.give_back(HERE, first)
+        first = new(HERE)
+        made.give_back(first)
         for _ in range(5):
-            lost = new()
-            made.give_back(THERE, lost)
+            lost = new(THERE)
+            made.give_back(lost)
             lost.abort()
-        used = [new() for _ in range(3)]
+        used = [new(THERE) for _ in range(3)]
         for connection in used:
-            made.give_back(THERE, connection)
+            made.give_back(connection)
             assert made.take(THERE) is connection
         assert made.take(HERE) is first
 
@@ -78,9 +78,9 @@ def test_a_connection_in_use_or_closed_by_its_receiver_takes_the_place_of_no_oth
 
 def test_connections_that_are_being_closed_count_and_are_not_used() -> None:
     def check(made: Client, new: Callable[..., Any]) -> None:
-        parting = [new(is_open=False) for _ in range(4)]
+        parting = [new(HERE, is_open=False) for _ in range(4)]
         for connection in parting:
-            made.give_back(HERE, connection)
+            made.give_back(connection)
         assert [connection.is_closed for connection in parting] == [True, False, False, False]
         assert made.take(HERE) is None
 
@@ -89,12 +89,12 @@ def test_connections_that_are_being_closed_count_and_are_not_used() -> None:
 
 def test_a_connection_that_is_closed_already_is_not_kept() -> None:
     def check(made: Client, new: Callable[..., Any]) -> None:
-        first = new()
-        made.give_back(HERE, first)
+        first = new(HERE)
+        made.give_back(first)
         for _ in range(3):
-            closed = new()
+            closed = new(HERE)
             closed.abort()
-            made.give_back(HERE, closed)
+            made.give_back(closed)
         assert [made.take(HERE), made.take(HERE)] == [first, None]
 
     with_client(check)
@@ -104,8 +104,8 @@ def test_a_closed_client_keeps_no_connections() -> None:
     async def main() -> None:
         made = Client(cast(Dialer, None))
         await made.close()
-        late = Kept(made)
-        made.give_back(HERE, cast(Connection, late))
+        late = Kept(made, HERE)
+        made.give_back(cast(Connection, late))
         assert made.take(HERE) is None
 
     asyncio.run(main())
