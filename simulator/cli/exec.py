@@ -32,9 +32,9 @@ class WithCommand(click.Command):
             before, after = args[:at], args[at + 1 :]
             ctx.meta[BEHIND_DASHES] = True
         if not after and "--help" not in before and not ctx.resilient_parsing:
-            raise click.UsageError(
-                f"put -- and a command after the options: reseller-sim {ctx.info_name} -- npm test", ctx
-            )
+            required = [piece for piece in super().collect_usage_pieces(ctx) if not piece.startswith("[")]
+            example = " ".join(["reseller-sim", str(ctx.info_name), *required, "-- npm test"])
+            raise click.UsageError(f"put -- and a command after the options: {example}", ctx)
         ctx.obj = after
         return super().parse_args(ctx, before)
 

@@ -142,11 +142,14 @@ def print_table(
 
 
 def print_rows(answer: Mapping[str, Any], name: str, columns: Columns, *, json: bool) -> None:
-    """Print an answer as JSON, or the rows of the member `name` as a table."""
+    """Print an answer as JSON, or the rows of the member `name` as a table, and a line when there are none."""
     if json:
         echo_value(answer)
         return
     rows = answer[name]
+    if not rows:
+        print_line(f"no {name}")
+        return
     cells = [[row[cell] if isinstance(cell, str) else cell(row) for cell in columns.values()] for row in rows]
     print_table(list(columns), cells)
 

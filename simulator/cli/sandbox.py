@@ -114,10 +114,9 @@ def show_sandbox(control: Control, made: dict[str, Any], *, export: bool, json: 
 
 
 def _print_sandbox(made: dict[str, Any]) -> None:
-    clock = made["clock"]
     print_line(f"sandbox    {made['id']}, scenario {made['scenario']}, seed {made['seed']}")
     print_line(f"url        {made['url']}")
-    print_line(f"clock      {clock['mode']}, {clock_time(clock['now'])}")
+    print_line(f"clock      {clock_mode_of(made['clock'])}, {clock_time(made['clock']['now'])}")
     for row in made["resellers"][:1]:
         print_line(f"reseller   {row['code']}, balance {row['balance']:.2f} MYR")
         print_line(f"API key    {row['api_key']}")

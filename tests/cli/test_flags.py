@@ -11,6 +11,7 @@ import pytest
 from simulator.cli.main import cli
 from simulator.cli.verbs import VERBS
 from tests.support.processes import ROOT
+from tests.support.runner import invoke, refusal
 
 PAGE = (ROOT / "docs" / "run-it-in-ci.md").read_text("utf-8")
 SERVER = (
@@ -106,3 +107,19 @@ def test_a_variable_for_a_team_s_server_does_not_lead_exec_to_its_data() -> None
     shared = (options_of("serve").keys() & options_of("exec").keys()) - options_of("explore").keys()
     assert {"--data-dir", "--store", "--tls-cert", "--control-tokens", "--quota-bytes"} <= shared
     assert not [flag for flag in shared if options_of("exec")[flag].allow_from_autoenv]
+
+
+@pytest.mark.parametrize(
+    ("verb", "example"),
+    [
+        ("exec", "reseller-sim exec -- npm test"),
+        ("explore", "reseller-sim explore -- npm test"),
+        ("prove", "reseller-sim prove FINDING -- npm test"),
+    ],
+)
+def test_a_verb_without_its_command_shows_how_to_give_one(verb: str, example: str) -> None:
+    line = refusal(invoke(verb), 2)
+    assert (
+        line
+        == f"reseller-sim {verb}: put -- and a command after the options: {example} (see reseller-sim {verb} --help)"
+    )

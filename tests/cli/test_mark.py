@@ -41,6 +41,17 @@ def test_people_read_lines_and_a_table(asking: Asking, monkeypatch: pytest.Monke
     asking.verb("sandbox", "rm", "shown")
 
 
+def test_a_list_of_nothing_says_so(asking: Asking) -> None:
+    assert asking.verb("mark", "list").stdout == "no marks\n"
+    assert asking.verb("hold", "list").stdout == "no holds\n"
+
+
+def test_a_new_sandbox_shows_the_speed_of_its_clock(asking: Asking) -> None:
+    asking.json("clock", "x60")
+    assert "\nclock      x60, " in asking.verb("fork", "--id", "fast").stdout
+    asking.verb("sandbox", "rm", "fast")
+
+
 @pytest.mark.parametrize("form", ["mark", "time", "number"])
 def test_a_sandbox_returns_to_a_mark_a_time_or_a_number(form: str, asking: Asking) -> None:
     asking.pay("order-1")
