@@ -1,7 +1,8 @@
-"""A sandbox: an isolated copy of the service. All changes of the domain pass through it.
+"""The state machine of a sandbox, which is an isolated copy of the service. Only `LiveSandbox.apply` calls it.
 
-Every change is a command, including counted requests, the passing of time and the results of network work. Each command
-carries a time that never decreases. Calls never await, so each is atomic. Start and commands alone determine the state.
+Every change is a command (`commands`), including counted requests, the passing of time and the results of network work.
+`apply` finds the command's handler in `_HANDLERS`, at the end of this module, and the handler changes the `State`. The
+time of commands never decreases. Calls never await, so each is atomic. Start and commands alone determine the state.
 """
 
 from collections.abc import Callable
@@ -45,17 +46,17 @@ class Sandbox:
     def empty(
         cls, scenario: Scenario, seed: int, started: datetime, key_scope: str = "", compiler: Compiler | None = None
     ) -> "Sandbox":
-        """Return a sandbox without resellers and with an empty agenda, for a snapshot to restore."""
+        """Return a sandbox without resellers and with an empty agenda, to restore a snapshot into."""
         sandbox = cls.__new__(cls)
         sandbox.state = State(scenario, seed, started, key_scope, compiler)
         return sandbox
 
-    def watch(self, publish: Callable[[DomainEvent], None]) -> None:
+    def watch(self, listener: Callable[[DomainEvent], None]) -> None:
         """Publish all events to this listener from now on. The listener must not change the sandbox."""
-        self.state.publish = publish
+        self.state.publish = listener
 
     def apply(self, command: Command, now: datetime) -> Any:
-        """Execute a command with its function in `_HANDLERS`. The command's type determines the answer's type.
+        """Execute a command, and return its answer, whose type the command's type determines.
 
         Raise `DomainError`, or the compiler's error for a document. The sandbox is then unchanged, but for its time.
         """
@@ -72,7 +73,7 @@ class Sandbox:
         return list(chain.from_iterable(invariants.violations(self.state)))
 
 
-# Commands that only pass their values to the model.
+# Handlers of commands that only pass their values to the model. The other handlers are in `handlers`.
 
 
 def _count_request(state: State, command: CountRequest, now: datetime) -> bool:

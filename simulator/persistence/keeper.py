@@ -1,5 +1,8 @@
 """Stores the sandboxes of a server: their lives, the entries of their tapes, and their marks.
 
+`Sandboxes` and `LiveSandbox` call the `StoreKeeper` when a life begins, ends, is rewound or marked. In between, the
+`StoreRecorder` of a life gets each entry of its tape (`Tape.add`), and appends it to the store's `Writer` as a line.
+
 A change of a sandbox is written completely, or no answer leaves the server any more: otherwise memory would stay ahead
 of the disk. Background work is bound to its original life, since the sandbox may have been reset meanwhile,
 or replaced by another sandbox of its id.
@@ -62,10 +65,10 @@ class StoreKeeper(Keeper[LiveSandbox]):
             if life is None:
                 writer.new_life(live.id, written_line(head_of(live)))
             else:
-                writer.keep_life(life)
+                writer.activate_life(life)
             self.follow(live).add_all(live.tape.taken()[written:])
             for mark in live.marks:
-                self._put(live, mark, mark.n)
+                self._write_mark(live, mark, mark.n)
 
     def follow(self, live: LiveSandbox, tape: Tape | None = None) -> "StoreRecorder":
         """Record the later entries of a sandbox's tape, after the entries in the store."""
@@ -128,22 +131,22 @@ class StoreKeeper(Keeper[LiveSandbox]):
     def mark(self, live: LiveSandbox, mark: Mark) -> None:
         """See `Keeper`."""
         with self._gate.whole():
-            self._put(live, mark, self._recorders[live].life.n)
+            self._write_mark(live, mark, self._recorders[live].life.n)
 
     def unmark(self, live: LiveSandbox, name: str) -> None:
         """See `Keeper`."""
         with self._gate.whole():
             self._store.writer.drop_mark(live.id, name)
 
-    def _put(self, live: LiveSandbox, mark: Mark, line: int) -> None:
+    def _write_mark(self, live: LiveSandbox, mark: Mark, line: int) -> None:
         note = msgspec.json.encode(StoredMark(mark, next(self._serials)))
         self._store.writer.put_mark(self._recorders[live].life, mark.name, line, note)
 
     def leave(self, live: LiveSandbox) -> None:
         """Stop recording the tape of a former life."""
-        before = self._recorders.pop(live, None)
-        if before is not None:
-            before.tape.recorder = None
+        recorder = self._recorders.pop(live, None)
+        if recorder is not None:
+            recorder.tape.recorder = None
 
 
 class StoreRecorder:
@@ -152,11 +155,12 @@ class StoreRecorder:
 
     def __init__(self, writer: Writer, life: Life, gate: Gate, live: LiveSandbox, tape: Tape) -> None:
         self._writer = writer
-        self.life, self.tape = life, tape
+        self.life = life
+        self.tape = tape
         self._gate = gate
         self._live = live
-        self._began: Numbers = {}
-        self._waiting: dict[int, Any] = {}  # a reference, so that no other record reuses the id
+        self._began: Numbers = {}  # the line of the beginning of each waiting request, by the id of its record
+        self._waiting: dict[int, Any] = {}  # these records, so that no other record reuses an id
 
     def add(self, entry: Entry) -> None:
         """Write an entry. Raises `StoreError`."""

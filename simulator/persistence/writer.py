@@ -1,11 +1,8 @@
-"""A queue of statements for the next commit; it never touches the disk.
+"""What a store writes: lives, entries of tapes, marks and snapshots, as statements for the next commit.
 
-All calls are made in the thread of the owner. The statements are valid in SQLite and in PostgreSQL.
-
-A moment is reached from the newest snapshot at or before it. So the rule of retention keeps the beginning of the life,
-which counts as a snapshot; the last `snapshots` snapshots; the snapshot that each mark is reached from; and all entries
-after the oldest of these. While they exceed `bytes_max`, the oldest snapshot is dropped, with the marks that need it.
-The newest snapshot and the entries after it are never dropped: they are the state.
+The `StoreKeeper` and the snapshots call a `Writer` in the thread of the event loop. A store takes its statements, which
+are valid in SQLite and in PostgreSQL, and executes them: the writer never touches the disk. `append` and `take` are the
+path of each entry.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -51,7 +48,13 @@ BEGINNING = SnapshotSize(0, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Retention:
-    """The parameters of the rule: the number of snapshots, and the bytes of a life's entries and snapshots."""
+    """What is kept of a life, by number of snapshots and by bytes of entries and snapshots.
+
+    A moment is reached from the newest snapshot at or before it. So the rule keeps the beginning of the life, which
+    counts as a snapshot; the last `snapshots` snapshots; the snapshot that each mark is reached from; and all entries
+    after the oldest of these. While they exceed `bytes_max`, the oldest snapshot is dropped, with the marks that need
+    it. The newest snapshot and the entries after it are never dropped: they are the state.
+    """
 
     snapshots: int = 3
     bytes_max: int = 512 * 1024 * 1024
@@ -83,20 +86,18 @@ def apply_retention(
 
 @dataclass(slots=True, eq=False)
 class Life:
-    """A sandbox from its creation or reset to the next reset. `n` and `bytes_up_to` are the number of its last entry
-    and the bytes up to its end; `marks` maps names to the entries before them; `open_snapshot` is the key of the
-    unfinished snapshot."""
+    """A sandbox in the store, from its creation or reset to the next reset."""
 
     key: int
     sandbox: str
-    head: bytes
-    floor: int = 0
-    floor_bytes: int = 0
-    n: int = 0
-    bytes_up_to: int = 0
-    marks: dict[str, int] = field(default_factory=dict)
-    snapshots: list[SnapshotSize] = field(default_factory=list)
-    open_snapshot: int = 0
+    head: bytes  # scenario, seed and clock
+    floor: int = 0  # the last entry that retention removed
+    floor_bytes: int = 0  # of the entries up to it
+    n: int = 0  # the last entry
+    bytes_up_to: int = 0  # of the entries up to it, including removed ones
+    marks: dict[str, int] = field(default_factory=dict)  # the entry before each mark, by name
+    snapshots: list[SnapshotSize] = field(default_factory=list)  # complete, oldest first
+    open_snapshot: int = 0  # the key of the unfinished snapshot
 
 
 class Keys:
@@ -115,24 +116,23 @@ class Keys:
 
 
 class Writer:
-    """The `lives` of a store, and the statements of its next commit. `on_pending` is called by the first statement
-    after a `take`, so that writers need not request commits. `bytes` counts about how much the commits write."""
+    """The lives of a store, and the statements of its next commit."""
 
     def __init__(self, lives: Iterable[Life], keys: Keys, retention: Retention) -> None:
-        self.on_pending: Callable[[], object] = lambda: None
         self.lives = {life.sandbox: life for life in lives}
         self.keys = keys
-        self.bytes = 0
+        self.on_pending: Callable[[], object] = lambda: None  # called at the first write after `take`
+        self.bytes = 0  # about what all commits have written
         self._retention = retention
-        self._pending: list[Statement] = []
-        self._entries: list[tuple[Life, int, int, EntryData]] = []  # after the pending statements
+        self._statements: list[Statement] = []
+        self._entries: list[tuple[Life, int, int, EntryData]] = []  # follow the statements: life, n, time, content
 
     def take(self) -> list[Statement]:
         """Return the pending statements, which the caller commits."""
         self._write_entries()
         self.bytes += _COMMIT_BYTES
-        taken, self._pending = self._pending, []
-        return taken
+        statements, self._statements = self._statements, []
+        return statements
 
     def life_of(self, sandbox: str) -> Life:
         """Raises `NoSandbox`."""
@@ -143,16 +143,16 @@ class Writer:
     def new_life(self, sandbox: str, head: bytes) -> Life:
         """Create a sandbox, or reset it and delete everything it has written."""
         life = self.begin_life(sandbox, head)
-        self.keep_life(life)
+        self.activate_life(life)
         return life
 
     def begin_life(self, sandbox: str, head: bytes) -> Life:
-        """Begin a life that is invisible until `keep_life`."""
+        """Begin a life that is invisible until `activate_life`; after a crash its entries are garbage."""
         life = Life(self.keys.next_life(), sandbox, head)
         self.write(_GARBAGE, ("entries", *entry_keys(life.key), False))
         return life
 
-    def keep_life(self, life: Life) -> None:
+    def activate_life(self, life: Life) -> None:
         """Make this the life of the sandbox from the next commit on."""
         row = life.sandbox, life.floor, life.floor_bytes
         crc = checksum(*row, life.head)
@@ -180,7 +180,7 @@ class Writer:
         """Add an entry to a life. Returns its number."""
         life.n = n = life.n + 1
         self._entries.append((life, n, at_us, data))
-        if len(self._entries) == 1 and not self._pending:
+        if len(self._entries) == 1 and not self._statements:
             self.on_pending()
         return n
 
@@ -191,7 +191,7 @@ class Writer:
             self.bytes += len(data)
             life.bytes_up_to = total = life.bytes_up_to + len(data)
             row = life.key << LIFE_SHIFT | n, at_us, total, checksum(n, at_us, total, data), data
-            self._pending.append((_INSERT_ENTRY, row))
+            self._statements.append((_INSERT_ENTRY, row))
 
     def cut(self, sandbox: str, n: int, bytes_up_to: int) -> None:
         """Cut a sandbox after entry `n`, where its entries had `bytes_up_to` bytes (see `Reader.place`): later entries,
@@ -241,9 +241,9 @@ class Writer:
     def write(self, statement: str, values: Any) -> None:
         """Add a statement after everything that was written."""
         self._write_entries()
-        self._pending.append((statement, values))
+        self._statements.append((statement, values))
         self.bytes += sum(len(value) for value in values if isinstance(value, bytes))
-        if len(self._pending) == 1:
+        if len(self._statements) == 1:
             self.on_pending()
 
     def _close_snapshot(self, life: Life) -> None:

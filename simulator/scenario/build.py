@@ -1,6 +1,8 @@
 """Builds a `Scenario` from a document, or a part of a scenario for the control API and for documents in commands.
 
-All problems are reported together.
+`library` calls `build` and `attempt`; `_scenario` has the order of the steps: the schema is checked, then each section
+is read by its module of `sections`. All problems are reported together. The domain gets a `ScenarioCompiler`, since
+commands carry rules and scenarios as documents.
 """
 
 from collections import OrderedDict
@@ -52,8 +54,8 @@ def attempt(
         scenario = _scenario(document, report, name, origin)
     except ScenarioError:
         scenario = None
-    found, folder = report.problems(), data_dir("scenarios")
-    causes = [problem for problem in found if Path(problem.source).parent != folder] or found
+    problems, bundled = report.problems(), data_dir("scenarios")
+    causes = [problem for problem in problems if Path(problem.source).parent != bundled] or problems
     return None if report.has_below(("catalog",)) else scenario, causes
 
 
@@ -64,24 +66,26 @@ def _scenario(document: Document, report: ProblemReport, name: str, origin: Scen
     root = ValueReader.of(document.root, report)
     if root["catalog"].is_given and not root["catalog"].is_mapping:
         report.raise_if_any()  # without a catalog, every reference to a product would be reported
-    products = root["catalog"].built_once(catalog)
-    codes = products.products.keys()
-    starts = reseller_section.resellers(root["resellers"], codes)
-    named = timelines(root["timelines"])
-    known = rule_sections.KnownCodes(codes, {reseller.code for reseller in starts}, timelines=named)
-    sections = {section: rule_sections.rules_of(section, root[section], known) for section in rule_sections.DEFINITIONS}
-    accounts_with_magic = magic(root["magic"], named)
-    written = [item for section in rule_sections.DEFINITIONS for item in root[section].items()]
-    _refuse_repeated_labels(root, written, accounts_with_magic)
+    built_catalog = root["catalog"].built_once(catalog)
+    product_codes = built_catalog.products.keys()
+    reseller_starts = reseller_section.resellers(root["resellers"], product_codes)
+    named_timelines = timelines(root["timelines"])
+    by_code = {reseller.code: reseller for reseller in reseller_starts}
+    known_codes = rule_sections.KnownCodes(product_codes, by_code.keys(), timelines=named_timelines)
+    sections = {
+        section: rule_sections.rules_of(section, root[section], known_codes) for section in rule_sections.DEFINITIONS
+    }
+    magic_accounts = magic(root["magic"], named_timelines)
+    rule_items = [item for section in rule_sections.DEFINITIONS for item in root[section].items()]
+    _refuse_repeated_labels(root, rule_items, magic_accounts)
     bounds = limits(root["limits"])
-    refuse_too_many(root, written, bounds)
+    refuse_too_many(root, rule_items, bounds)
     environment = root["environment"].text("staging")
     webhooks_set = [item["balance_webhook"] for item in root["resellers"].items()]
     refuse_plain_addresses([*webhooks_set, *(item["webhook"] for item in root["schedule"].items())], environment)
-    rule_labels = labels(sections, accounts_with_magic)
-    by_code = {reseller.code: reseller for reseller in starts}
-    added = {label.text() for label in added_labels(root["schedule"])}
-    expected = expectations(root["expect"], known, rule_labels | added)
+    rule_labels = labels(sections, magic_accounts)
+    scheduled_labels = {label.text() for label in added_labels(root["schedule"])}
+    expected_calls = expectations(root["expect"], known_codes, rule_labels | scheduled_labels)
     refuse_impossible(root)
     return Scenario(
         name=root["scenario"].text(name),
@@ -91,38 +95,40 @@ def _scenario(document: Document, report: ProblemReport, name: str, origin: Scen
         realistic_times=root["realistic_times"].boolean(),
         accepts_any_certificate=root["accept_any_certificate"].boolean(),
         clock=clock(root["clock"]),
-        resellers=starts,
-        catalog=products,
-        timelines=named,
+        resellers=reseller_starts,
+        catalog=built_catalog,
+        timelines=named_timelines,
         **sections,
-        magic=accounts_with_magic,
-        network=network(root["network"], codes, environment),
+        magic=magic_accounts,
+        network=network(root["network"], product_codes, environment),
         inboxes=inboxes(root["inboxes"]),
-        schedule=schedule(root["schedule"], Start(products, by_code, known, rule_labels, accounts_with_magic.names())),
+        schedule=schedule(
+            root["schedule"], Start(built_catalog, by_code, known_codes, rule_labels, magic_accounts.names())
+        ),
         limits=bounds,
         webhooks=webhooks(root["webhooks"]),
         assume=assumptions(root["assume"]),
-        expect=expected,
+        expect=expected_calls,
         written=document.root.plain,
         origin=origin,
     )
 
 
-def _refuse_repeated_labels(root: ValueReader, written: list[ValueReader], taken_by_magic: Magic) -> None:
+def _refuse_repeated_labels(root: ValueReader, rule_items: list[ValueReader], magic_accounts: Magic) -> None:
     """Report duplicates: names and ids of rules share a namespace, since a request may select a rule by either."""
-    labels = [item[key] for item in written for key in ("id", "name")]
+    labels = [item[key] for item in rule_items for key in ("id", "name")]
     # If an inherited rule and a rule of this file conflict, report the latter; within a file, report the lower rule.
     labels.sort(key=lambda label: (label.position.source == root.position.source, label.position.line))
     refuse_repeats(labels, "rule called")
-    taken = {
+    default_ids = {
         f"{section}-{place}"
         for section in rule_sections.DEFINITIONS
         for place, item in enumerate(root[section].items(), 1)
         if not item["id"].is_given
     }
-    magic_names = taken_by_magic.names()
+    magic_names = magic_accounts.names()
     for label in labels:
-        if label.text() in taken:
+        if label.text() in default_ids:
             label.problem("duplicate", f"{label.text()!r} is the id of a rule without an own id")
         if label.text() in magic_names:
             label.problem("duplicate", f"{label.text()!r} is the name of a magic account's rule")
@@ -180,8 +186,8 @@ class ScenarioCompiler:
         """Remember the `known` scenarios, which have the source lines of their rules."""
         self._built: OrderedDict[tuple[str, bytes], Scenario] = OrderedDict()
         self._prepared: OrderedDict[bytes, tuple[Dependencies, Rule[Any]]] = OrderedDict()
-        for one in known:
-            self.remember(one)
+        for scenario in known:
+            self.remember(scenario)
 
     def prepare_rule(
         self,

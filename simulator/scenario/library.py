@@ -1,4 +1,10 @@
-"""The interface of this package: loads scenarios by name, path or object, and checks them."""
+"""The interface of this package: loads scenarios by name, path or object, and checks them.
+
+`app` and the verbs call `load_scenario`; the control API calls `scenario_from_object`, `scenario_from_text` and
+`scenario_in`; checks call `check_file` and `check_text`. Each of these reads a `Document` with the positions of its
+values, merged with what it extends (`reading`), and builds the `Scenario` (`build`). A check also looks for rules
+without effect (`lint`).
+"""
 
 import re
 from collections.abc import Callable, Mapping

@@ -151,7 +151,7 @@ CHANGES: dict[str, tuple[str, Callable[[Client], Awaitable[object]]]] = {
     ),
     "reset": ("new_life", lambda client: client.asim("POST", "/sandboxes/first/reset")),
     "created": ("new_life", lambda client: client.asim("POST", "/sandboxes", {"id": "third"})),
-    "forked": ("keep_life", lambda client: client.asim("POST", "/sandboxes", FORK)),
+    "forked": ("activate_life", lambda client: client.asim("POST", "/sandboxes", FORK)),
     "deleted": ("forget", lambda client: client.asim("DELETE", "/sandboxes/first")),
     "marked": ("put_mark", lambda client: client.asim("POST", "/sandboxes/first/marks", {"name": "new"})),
     "unmarked": ("drop_mark", lambda client: client.asim("DELETE", "/sandboxes/first/marks/late")),

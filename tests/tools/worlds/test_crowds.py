@@ -13,7 +13,7 @@ ROUNDS = 12
 DEFECTS = (
     Defect("the beginning of a fork is not announced to the gate", "persistence.writer:Writer.begin_life",
            'self.write(_GARBAGE, ("entries", *entry_keys(life.key), False))',
-           'self._pending.append((_GARBAGE, ("entries", *entry_keys(life.key), False)))'),
+           'self._statements.append((_GARBAGE, ("entries", *entry_keys(life.key), False)))'),
     Defect("a snapshot outlives the rewind that undid its entries", "persistence.writer:Writer.cut",
            "self._close_snapshot(life)", "pass", seed=2),
     Defect("what a rewound tape begins with is not on disk", "persistence.keeper:StoreKeeper.rewound",
