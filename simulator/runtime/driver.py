@@ -1,9 +1,9 @@
 """Drives a sandbox's time: processes due agenda items, sends their deliveries, applies the results.
 
 Under a running clock a timer waits for the next due item, and deliveries are concurrent, so that a dead receiver
-blocks no other. Before each command, `LiveSandbox` processes what is due: by `catch_up`, a bounded share in one turn of
-the event loop; by `settle`, the rest in later turns, first come, first served. So the state that a command meets does
-not depend on the size of the share. `catch_up_at_once` is for callers that cannot wait.
+blocks no other. Before each command, what is due is processed: by `catch_up`, a bounded share in one turn of the event
+loop; by `settle`, the rest in later turns, first come, first served. So the state that a command meets does not depend
+on the size of the share. `catch_up_at_once` is for callers that cannot wait.
 
 Under a manual clock only `advance` does anything. It processes the agenda in order of (due, sequence): deliveries that
 are due at one instant are sent side by side, begun in order, and results are applied in the order of sending, so that

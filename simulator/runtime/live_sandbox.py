@@ -43,9 +43,9 @@ from simulator.wire.traffic import Notification
 class LiveSandbox:
     """A running sandbox: its state machine, `core`, and everything around it.
 
-    Each command enters by `apply`, which processes due items first. `apply_and_record` also records it on the tape and
-    publishes its events; `settle_and_apply` also waits until all due items are processed. The pipeline calls `apply`
-    alone, since the tape records its request instead. Messages to inboxes enter by `inbox_inputs`.
+    Each command enters by `apply`, after the items that are due. `apply_and_record` also records it on the tape and
+    publishes its events; before that, `settle_and_apply` waits until all due items are processed. The pipeline calls
+    `apply` alone, since the tape records its request instead. Messages to inboxes enter by `inbox_inputs`.
 
     A life is the time between two resets or rewinds. It begins with `_begin_life` and ends with `reset`, with
     `replace_with`, which is a rewind, or when the sandbox is deleted (`Sandboxes`).

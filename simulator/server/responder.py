@@ -106,10 +106,10 @@ class Responder:
         self.has_input = asyncio.Event()  # `receive` has something to return
         if request.body or request.is_whole:
             self.has_input.set()
-        self._is_read = False  # the application has received the whole body
+        self._has_received_all = False  # the application has the whole body
         self._is_chunked = False
-        self._waiting: asyncio.Task[Any] | None = None  # is cancelled when the client has left
-        self._unwritten: float | None = None  # bytes of the body, infinite if unknown; None for no body at all
+        self._cancellable: asyncio.Task[Any] | None = None  # is cancelled when the client has left
+        self._unwritten_bytes: float | None = None  # of the body, infinite if unknown; None for no body at all
 
     @property
     def _may_receive(self) -> bool:
@@ -136,7 +136,7 @@ class Responder:
             if self.stage is AWAITED:
                 self.request.keep_alive = False
                 text = b"Internal Server Error"
-                self._body(text, False, self._begin(500, sized(b"content-type: text/plain; charset=utf-8\r\n", text)))
+                self._write_body(text, self._begin(500, sized(b"content-type: text/plain; charset=utf-8\r\n", text)))
             self.abort()
 
     def end_exchange(self) -> None:
@@ -148,13 +148,13 @@ class Responder:
     def on_client_left(self) -> None:
         """End the exchange, and cancel a task that called `cancel_when_left`."""
         self.end_exchange()
-        if self._waiting is not None:
-            self._waiting.cancel()
+        if self._cancellable is not None:
+            self._cancellable.cancel()
 
     def cancel_when_left(self) -> None:
         """Cancel the current task, which answers this request, when its client leaves. Without this call the task
         runs to its end."""
-        self._waiting = asyncio.current_task()
+        self._cancellable = asyncio.current_task()
         if self.stage is OVER:
             self.on_client_left()
 
@@ -198,9 +198,9 @@ class Responder:
             self.has_input.clear()
         if self.stage is AWAITED and not self._may_receive:  # it needs a body that is cut off
             self.abort()
-        if self._is_read or not self._may_receive:
+        if self._has_received_all or not self._may_receive:
             return {"type": "http.disconnect"}
-        self._is_read = request.is_whole
+        self._has_received_all = request.is_whole
         return {"type": "http.request", "body": request.take(), "more_body": not request.is_whole}
 
     async def send(self, message: Mapping[str, Any]) -> None:
@@ -213,7 +213,7 @@ class Responder:
             head = message["status"], header_lines(message.get("headers", ())), message.get(STATUS_LINE_KEY, b"")
             self._connection.writer.write(self._begin(*head))
         elif kind == "http.response.body" and self.stage is BEGUN:
-            self._body(message.get("body", b""), message.get("more_body", False))
+            self._write_body(message.get("body", b""), has_more=message.get("more_body", False))
         else:
             raise RuntimeError(f"{kind} cannot be sent when the answer is {self.stage.name.lower()}")
 
@@ -224,7 +224,7 @@ class Responder:
         if ending is not None:
             await ending.send(self, status, lines, body)
         elif await self._may_begin():
-            self._body(body, False, self._begin(status, lines))
+            self._write_body(body, self._begin(status, lines))
 
     def abort(self) -> None:
         """Close at once, before the answer or in the middle of it."""
@@ -240,8 +240,8 @@ class Responder:
         if not await self._may_begin():
             return
         head = self._begin(status, sized(lines, body))
-        if self._unwritten:
-            self._body(body[: max(0, min(after_bytes, len(body) - 1))], True, head)
+        if self._unwritten_bytes:
+            self._write_body(body[: max(0, min(after_bytes, len(body) - 1))], head, has_more=True)
             self.end_exchange()
             self._connection.linger()
         self.abort()
@@ -259,7 +259,7 @@ class Responder:
         connection.writer.write(self._begin(status, sized(lines, body)))
         step = max(1, int(bytes_per_second / _STEPS_PER_SECOND))
         end = connection.may_have_left if bytes_per_second < _SLOWEST else connection.must_close
-        for start in range(0, len(body) if self._unwritten else 0, step):
+        for start in range(0, len(body) if self._unwritten_bytes else 0, step):
             piece = body[start : start + step]
             await self.send({"type": "http.response.body", "body": piece, "more_body": True})
             with suppress(TimeoutError):
@@ -285,9 +285,9 @@ class Responder:
         if status in BODYLESS:
             lines = lines if own_line else without_framing(lines)
         elif request.method != "HEAD" and length:
-            self._unwritten = int(length[1])
+            self._unwritten_bytes = int(length[1])
         elif request.method != "HEAD":
-            lines, self._unwritten = without_framing(lines), math.inf
+            lines, self._unwritten_bytes = without_framing(lines), math.inf
             if request.version == "1.1":
                 self._is_chunked = True
                 lines += b"transfer-encoding: chunked\r\n"
@@ -299,19 +299,19 @@ class Responder:
         self.stage = BEGUN
         return (own_line or STATUS_LINE[status] + self._connection.default_lines()) + lines + b"\r\n"
 
-    def _body(self, body: bytes, more: bool, head: bytes = b"") -> None:
+    def _write_body(self, body: bytes, head: bytes = b"", *, has_more: bool = False) -> None:
         """Write a piece of the body, after `head` if given. The last piece completes the answer."""
-        if self._unwritten is None:
+        if self._unwritten_bytes is None:
             body = b""
         elif self._is_chunked:
-            body = (b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + (b"" if more else b"0\r\n\r\n")
+            body = (b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + (b"" if has_more else b"0\r\n\r\n")
         else:
-            self._unwritten -= len(body)
-            if self._unwritten < 0 or (0 < self._unwritten < math.inf and not more):
-                raise RuntimeError(f"The response's body differs from its Content-Length: {-self._unwritten:+} bytes.")
+            missing = self._unwritten_bytes = self._unwritten_bytes - len(body)
+            if missing < 0 or (0 < missing < math.inf and not has_more):
+                raise RuntimeError(f"The response's body differs from its Content-Length: {-missing:+} bytes.")
         if head or body:
             self._connection.writer.write(head + body)
-        if not more:
+        if not has_more:
             self.end_exchange()
             self._connection.on_answer_sent(self.request)
 
