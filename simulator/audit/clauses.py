@@ -81,12 +81,12 @@ MEMBERS: Final = ("id", "section", "severity", "state", "title", "evidence", "lo
 
 
 def as_json(
-    obligations: Iterable[Obligation], *, left_out: int = 0, shown: Callable[[str], str] = str
+    obligations: Iterable[Obligation], *, left_out: int = 0, redact: Callable[[str], str] = str
 ) -> dict[str, Any]:
     """Return the answer of `GET /_sim/sandboxes/{id}/audit`. `left_out` counts the requests and notifications that were
-    evicted and are not judged. `shown` redacts secrets in sentences."""
+    evicted and are not judged. `redact` masks secrets in sentences."""
     rows = []
     for obligation in obligations:
         row = {name: getattr(obligation, name) for name in MEMBERS}
-        rows.append(row | {"evidence": list(obligation.evidence), "findings": list(map(shown, obligation.findings))})
+        rows.append(row | {"evidence": list(obligation.evidence), "findings": list(map(redact, obligation.findings))})
     return {"ok": not any(row["state"] == "violated" for row in rows), "left_out": left_out, "obligations": rows}

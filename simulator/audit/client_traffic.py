@@ -125,8 +125,8 @@ class Traffic:
     @cached_property
     def payments(self) -> Sequence[PaymentRequest]:
         """Return every request to create or to re-query a payment."""
-        made = (payment_of(call, self.actor(call)) for call in self.to("POST", PATH))
-        return [one for one in made if one is not None]
+        requests = (payment_of(call, self.actor(call)) for call in self.to("POST", PATH))
+        return [request for request in requests if request is not None]
 
     @cached_property
     def by_refid(self) -> Mapping[tuple[str, str], list[PaymentRequest]]:
@@ -174,12 +174,13 @@ class Traffic:
     @cached_property
     def callbacks(self) -> Sequence[Notification]:
         """Return the transaction callbacks of the service."""
-        return [one for one in self.genuine if one.kind == "callback"]
+        return [notification for notification in self.genuine if notification.kind == "callback"]
 
     @cached_property
     def deliveries(self) -> Sequence[DeliveryAttempts]:
         """Return the attempts by delivery: all attempts of a callback or event have the same content."""
-        return [*map(DeliveryAttempts, grouped(self.genuine, lambda one: (one.kind, one.url, one.body)).values())]
+        by_content = grouped(self.genuine, lambda attempt: (attempt.kind, attempt.url, attempt.body))
+        return [*map(DeliveryAttempts, by_content.values())]
 
     @cached_property
     def received(self) -> Sequence[DeliveryAttempts]:
@@ -218,4 +219,4 @@ def _whole(value: object) -> int:
 
 def _records(call: Call) -> list[Mapping[str, Any]]:
     data = members(call.answer).get("data") if call.status == OK else None
-    return [one for one in data if isinstance(one, dict)] if isinstance(data, list) else []
+    return [record for record in data if isinstance(record, dict)] if isinstance(data, list) else []

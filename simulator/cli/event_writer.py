@@ -98,7 +98,7 @@ class EventWriter:
                     report(error, "a line of serve")
                     reader.skip()
                 if self._gate is not None:
-                    await self._gate.passed()
+                    await self._gate.until_durable()
                 self._write()
                 await asyncio.sleep(0)
 

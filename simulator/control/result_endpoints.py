@@ -209,7 +209,7 @@ async def show_audit(request: Request, live: LiveSandbox) -> Response:
     # A refused request may have the credentials of another sandbox.
     owners = {exchange.owner for exchange in log.exchanges if exchange.owner}
     mask = sandboxes_of(request).mask_of(live, *owners)
-    return reply(as_json(obligations, left_out=log.left_out, shown=mask.text))
+    return reply(as_json(obligations, left_out=log.left_out, redact=mask.text))
 
 
 def judge(live: LiveSandbox, log: TrafficLog) -> list[Obligation]:

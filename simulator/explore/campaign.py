@@ -94,17 +94,17 @@ class Campaign:
 
     def _run_singles(self) -> None:
         """Repeat each failure at once, so that it is reported and written even when the exploration is stopped."""
-        left = deque(Trial((one,)) for one in self.report.singles)
+        waiting = deque(Trial((fault,)) for fault in self.report.singles)
         under_way: dict[Faults, Repetition] = {}
         try:
-            self._run_each(left, under_way)
+            self._run_each(waiting, under_way)
         except TimeIsOver:
             for repetition in under_way.values():
                 self._add(repetition.failure(self._trials.tapes))
             raise
 
-    def _run_each(self, left: deque[Trial], under_way: dict[Faults, Repetition]) -> None:
-        for trial, verdict in self._trials.run(left):
+    def _run_each(self, waiting: deque[Trial], under_way: dict[Faults, Repetition]) -> None:
+        for trial, verdict in self._trials.run(waiting):
             if trial.attempt == 0:
                 self.report.results[trial.faults[0].words] = verdict
                 if verdict.survived:
@@ -113,7 +113,7 @@ class Campaign:
             repetition.add(trial, verdict)
             following = repetition.following()
             if following is not None:
-                left.appendleft(following)
+                waiting.appendleft(following)
                 continue
             failure = under_way.pop(trial.faults).failure(self._trials.tapes)
             if failure.is_once:
@@ -133,7 +133,7 @@ class Campaign:
         known: set[frozenset[str]] = set()
         silent = 0
         while now_s() - self._began_s < plan.seconds and silent < SILENT_BATCHES_MAX and not self._is_over:
-            batch = [one for one in islice(drawn, STORMS_AT_ONCE) if self._is_new(one, known)]
+            batch = [storm for storm in islice(drawn, STORMS_AT_ONCE) if self._is_new(storm, known)]
             silent = 0 if batch else silent + 1
             known |= {words_of(fault) for fault in batch}
             for trial, verdict in self._trials.all_run(map(Trial, batch)):
@@ -146,7 +146,9 @@ class Campaign:
     def _is_new(self, faults: Faults, known: set[frozenset[str]]) -> bool:
         """Return False for a set of faults that was drawn before or that includes the faults of a finding."""
         words = words_of(faults)
-        return words not in known and not any(words_of(one.failure.faults) <= words for one in self.report.findings)
+        return words not in known and not any(
+            words_of(finding.failure.faults) <= words for finding in self.report.findings
+        )
 
     def _settle_storm(self, faults: Faults, first: RunVerdict) -> None:
         if self.report.is_reported(faults, first):

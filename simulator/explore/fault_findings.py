@@ -108,8 +108,8 @@ class FindingWriter:
         text = f"{sentence(failure.faults)}: {_words(failure)}: failed once and not again"
         return UnrepeatedFailure(text, path if path.exists() else None)
 
-    def _path(self, failure: Failure, named: Callable[[int], str]) -> Path:
-        return self.folder / self.record.file_of(_digest(failure), named)
+    def _path(self, failure: Failure, name_of: Callable[[int], str]) -> Path:
+        return self.folder / self.record.file_of(_digest(failure), name_of)
 
     def _write_tape(self, path: Path, tape: bytes) -> None:
         self.record.add_file(path.name)
@@ -169,14 +169,18 @@ class ExplorationReport:
     def is_reported(self, faults: Faults, verdict: RunVerdict) -> bool:
         """Return whether findings with a subset of these faults have reported all failures of this verdict."""
         words = words_of(faults)
-        return self._reports_all(verdict, [one for one in self.findings if words_of(one.failure.faults) <= words])
+        return self._reports_all(
+            verdict, [finding for finding in self.findings if words_of(finding.failure.faults) <= words]
+        )
 
     def is_reported_by_place(self, faults: Faults, verdict: RunVerdict) -> bool:
         """Return whether findings at a subset of these places (requests, payments, callbacks, outages) have reported
         all failures of this verdict. Further failures may appear when the user has fixed the reported findings."""
         places = {fault.place for fault in faults}
         few = [finding for finding in self.findings if len(finding.failure.faults) <= len(faults)]
-        return self._reports_all(verdict, [one for one in few if {each.place for each in one.failure.faults} <= places])
+        return self._reports_all(
+            verdict, [finding for finding in few if {fault.place for fault in finding.failure.faults} <= places]
+        )
 
     @staticmethod
     def _reports_all(verdict: RunVerdict, findings: list[FaultFinding]) -> bool:

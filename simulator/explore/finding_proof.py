@@ -123,7 +123,7 @@ def prove(
     failures, unmet = [], 0
     for number in range(1, times + 1):
         outcome = workers.run_one(RunJob({"extends": str(finding.path)}, limit_s, wants_tape=False))
-        found = _counted(finding, reasons(baseline, outcome, ()))
+        found = _counting_reasons(finding, reasons(baseline, outcome, ()))
         is_met = finding.is_met(outcome)
         on_run(number, "; ".join(reason.text for reason in found) or ("survived" if is_met else "met nothing"))
         failures += [found] if found else []
@@ -131,11 +131,11 @@ def prove(
     return ProofResult(len(failures), times, failures[-1] if failures else (), unmet)
 
 
-def _counted(finding: FindingFile, found: tuple[FailureReason, ...]) -> tuple[FailureReason, ...]:
+def _counting_reasons(finding: FindingFile, reasons: tuple[FailureReason, ...]) -> tuple[FailureReason, ...]:
     """Return the reasons without an exit code that may rightly fail, and without expectations that repeat a reason."""
-    repeated = {f"expectation not met: {reason.expect['name']}" for reason in found if reason.expect}
+    repeated = {f"expectation not met: {reason.expect['name']}" for reason in reasons if reason.expect}
     return tuple(
         reason
-        for reason in found
+        for reason in reasons
         if reason.words not in repeated and not (finding.ignores_exit and reason.kind is Kind.EXIT)
     )

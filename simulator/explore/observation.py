@@ -136,13 +136,15 @@ class Watch:
             self._firsts_s.append((first.at - life.beginning.started).total_seconds())
         transactions = list(state.transactions.values())
         self._add_payments(transactions, _callback_statuses(state.callbacks))
-        seen.kept.update(_order(one) for one in transactions if one.result.status not in GIVEN_BACK)
+        seen.kept.update(
+            _order(transaction) for transaction in transactions if transaction.result.status not in GIVEN_BACK
+        )
         seen.webhooks.update(delivery.event.type for delivery in state.deliveries)
         seen.triggered.update(exchange.fault for exchange in log.exchanges if exchange.fault)
         seen.triggered.update(exchange.rule for exchange in log.exchanges if exchange.rule)
         for verdict in verdicts(life) if life.counters.expected else ():
             if not verdict.ok:
-                name, text = (redact(one, life.secrets) for one in (verdict.expectation.name, verdict.message))
+                name, text = (redact(text, life.secrets) for text in (verdict.expectation.name, verdict.message))
                 seen.unmet.setdefault(name, text)
         if log.exchanges and life.spec.is_audited:
             self._audit(life)
@@ -206,8 +208,8 @@ def _steps(transaction: Transaction) -> tuple[SeenStep, ...]:
     ]
     coming = transaction.steps[len(transaction.results) :]
     made += [
-        SeenStep(STATUS_NAMES[one.status], one.code or 0, one.after.total_seconds(), (), one.status in SETTLED)
-        for one in coming
-        if one.after is not None
+        SeenStep(STATUS_NAMES[step.status], step.code or 0, step.after.total_seconds(), (), step.status in SETTLED)
+        for step in coming
+        if step.after is not None
     ]
     return tuple(made)

@@ -41,7 +41,7 @@ def document(base: Base, faults: tuple[Fault, ...], expect: Iterable[Mapping[str
     for section, value in (item for fault in ordered for item in fault.sections.items()):
         before = sections.get(section, type(value)())
         sections[section] = [*before, *value] if isinstance(value, list) else {**before, **value}
-    sections["expect"] = [dict(one) for one in expect]
+    sections["expect"] = [dict(expectation) for expectation in expect]
     return made | {section: value for section, value in sections.items() if value}
 
 
@@ -60,7 +60,7 @@ def rule_names(faults: tuple[Fault, ...]) -> set[str]:
 def _payment_rule_name(group: tuple[Fault, ...]) -> str:
     """Return the name of a payment's rule. A fault that also damages a request has a second rule for the request."""
     name = rule_name(*group)
-    return name if all(one.then is None for one in group) else distinct_text(f"steps under: {name}", NAME_CHARS_MAX)
+    return name if all(fault.then is None for fault in group) else distinct_text(f"steps under: {name}", NAME_CHARS_MAX)
 
 
 def distinct_text(text: str, most: int) -> str:
@@ -79,14 +79,17 @@ def _by_payment(faults: tuple[Fault, ...]) -> dict[tuple[OrderKey, int], tuple[F
 
 def _payment_rules(faults: tuple[Fault, ...]) -> Iterable[dict[str, Any]]:
     for group in _by_payment(faults).values():
-        payment = next(one.payment for one in group if one.payment is not None)
+        payment = next(fault.payment for fault in group if fault.payment is not None)
         rule: dict[str, Any] = {"name": _payment_rule_name(group), "when": when_of(payment.order)}
-        refusal = next((one.refuse for one in group if one.refuse), "")
+        refusal = next((fault.refuse for fault in group if fault.refuse), "")
         if refusal:  # however often it is asked for
             yield rule | {"then": {"refuse": refusal}}
             continue
-        rule |= {"nth": payment.nth, "then": timeline(next((one.steps for one in group if one.steps), payment.steps))}
-        distorted = [dict(one.callbacks) for one in group if one.callbacks is not None]
+        rule |= {
+            "nth": payment.nth,
+            "then": timeline(next((fault.steps for fault in group if fault.steps), payment.steps)),
+        }
+        distorted = [dict(fault.callbacks) for fault in group if fault.callbacks is not None]
         if distorted:
             rule["callbacks"] = distorted if "status" in distorted[0] else distorted[0]
         yield rule
@@ -95,7 +98,7 @@ def _payment_rules(faults: tuple[Fault, ...]) -> Iterable[dict[str, Any]]:
 def timeline(steps: tuple[SeenStep, ...]) -> list[dict[str, Any]]:
     """Return the statuses of a payment as a scenario specifies them."""
     first, *others = steps
-    return [_step(first), *({"after": f"{one.after_s:.3f}s"} | _step(one) for one in others)]
+    return [_step(first), *({"after": f"{step.after_s:.3f}s"} | _step(step) for step in others)]
 
 
 def _step(step: SeenStep) -> dict[str, Any]:

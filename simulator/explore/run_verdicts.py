@@ -50,9 +50,9 @@ def reasons(baseline: RunOutcome, outcome: RunOutcome, faults: tuple[Fault, ...]
     return tuple(found)
 
 
-def ways(found: tuple[FailureReason, ...]) -> set[tuple[Kind, str]]:
+def ways(reasons: tuple[FailureReason, ...]) -> set[tuple[Kind, str]]:
     """Return the kinds of failure of a run, without the objects concerned."""
-    return {(reason.kind, reason.words) for reason in found}
+    return {(reason.kind, reason.words) for reason in reasons}
 
 
 def common(of_runs: list[tuple[FailureReason, ...]]) -> tuple[FailureReason, ...]:
@@ -166,10 +166,10 @@ class Record:
         self._verdicts[key] = verdict
         self._write({"key": key, **asdict(verdict)})
 
-    def file_of(self, key: str, named: Callable[[int], str]) -> str:
+    def file_of(self, key: str, name_of: Callable[[int], str]) -> str:
         """Return the file of a finding: its recorded name, or a new name with the next number."""
         if key not in self._files:
-            self._files[key] = named(len(self._files) + 1)
+            self._files[key] = name_of(len(self._files) + 1)
             self._write({"file": self._files[key], "of": key})
         return self._files[key]
 

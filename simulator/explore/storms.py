@@ -32,11 +32,11 @@ def _storm(seed: int, number: int, faults: Sequence[Fault]) -> tuple[Fault, ...]
     for pick in range(10 * wanted):
         of_class = classes[int(draw.fraction(seed, "storm", number, pick, "class") * len(classes))]
         fault = of_class[int(draw.fraction(seed, "storm", number, pick, "fault") * len(of_class))]
-        if all(_go_together(fault, one) for one in chosen):
+        if all(_go_together(fault, other) for other in chosen):
             chosen.append(fault)
         if len(chosen) == wanted:
             break
-    return tuple(sorted(chosen, key=lambda one: CLASSES.index(_class(one))))
+    return tuple(sorted(chosen, key=lambda fault: CLASSES.index(_class(fault))))
 
 
 def _classes(faults: Sequence[Fault]) -> list[list[Fault]]:

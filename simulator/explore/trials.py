@@ -71,19 +71,19 @@ class Trials:
     def run(self, tests: Iterable[Trial]) -> Iterator[tuple[Trial, RunVerdict]]:
         """Yield the verdicts as they are reached, recorded verdicts first. The caller may append tests to a deque
         meanwhile. Raises `TimeIsOver` when time runs out before all tests have a verdict."""
-        left = tests if isinstance(tests, deque) else deque(tests)
+        waiting = tests if isinstance(tests, deque) else deque(tests)
         under_way = 0
 
         def following() -> tuple[Trial, RunJob] | None:
             nonlocal under_way
-            trial = None if self.left_s() == 0 else self._taken(left, is_known=False)
+            trial = None if self.left_s() == 0 else self._take(waiting, is_known=False)
             if trial is None:
                 return None
             under_way += 1
             return trial, RunJob(document(self.base, trial.faults), self.limit_s(trial.faults), alone=trial.alone)
 
-        while left:
-            while (found := self._taken(left, is_known=True)) is not None:
+        while waiting:
+            while (found := self._take(waiting, is_known=True)) is not None:
                 verdict = self._record.get(self._key(found))
                 assert verdict is not None
                 self.on_judged(found, verdict)
@@ -94,20 +94,20 @@ class Trials:
                 self._record.add(self._key(trial), verdict)
                 self.on_judged(trial, verdict)
                 yield trial, verdict
-            if under_way or (left and self.left_s() == 0):
+            if under_way or (waiting and self.left_s() == 0):
                 raise TimeIsOver
 
     def all_run(self, tests: Iterable[Trial]) -> list[tuple[Trial, RunVerdict]]:
         """Return all verdicts in the order of the tests."""
-        wanted = list(tests)
-        found = {id(trial): verdict for trial, verdict in self.run(wanted)}
-        return [(trial, found[id(trial)]) for trial in wanted]
+        trials = list(tests)
+        found = {id(trial): verdict for trial, verdict in self.run(trials)}
+        return [(trial, found[id(trial)]) for trial in trials]
 
-    def _taken(self, left: deque[Trial], *, is_known: bool) -> Trial | None:
+    def _take(self, waiting: deque[Trial], *, is_known: bool) -> Trial | None:
         """Remove and return the first trial that has a recorded verdict, or that lacks it."""
-        for trial in left:
+        for trial in waiting:
             if (self._record.get(self._key(trial)) is not None) is is_known:
-                left.remove(trial)
+                waiting.remove(trial)
                 return trial
         return None
 
@@ -205,7 +205,7 @@ class Repetition:
     def failure(self, tapes: dict[Trial, bytes]) -> Failure:
         """Return the failure with the latest tape, and discard the tapes."""
         found = [tapes.pop(trial, None) for trial, _ in self.failed]
-        tape = next((one for one in reversed(found) if one is not None), None)
+        tape = next((content for content in reversed(found) if content is not None), None)
         reasons, last = self._common(), self.failed[-1][1]
         verdict = replace(last, reasons=reasons or last.reasons)
         return Failure(self.faults, verdict, len(self.failed), self.attempts, tape, bool(reasons))
@@ -242,13 +242,13 @@ def _failing(trials: Trials, candidates: Iterator[Faults], first: RunVerdict) ->
     failed: dict[Faults, list[RunVerdict]] = {faults: [] for faults in candidates}
     survived = dict.fromkeys(failed, 0)
     for state in _ROUNDS:
-        wanted = [faults for faults in failed if (len(failed[faults]), survived[faults]) == state]
-        for trial, verdict in trials.all_run(Trial(faults, sum(state)) for faults in wanted):
+        group = [faults for faults in failed if (len(failed[faults]), survived[faults]) == state]
+        for trial, verdict in trials.all_run(Trial(faults, sum(state)) for faults in group):
             if ways(first.reasons) & ways(verdict.reasons):
                 failed[trial.faults].append(verdict)
             else:
                 survived[trial.faults] += 1
-        chosen = next((faults for faults in wanted if len(failed[faults]) >= TWICE), None)
+        chosen = next((faults for faults in group if len(failed[faults]) >= TWICE), None)
         if chosen is not None:
             break
     for faults in failed:

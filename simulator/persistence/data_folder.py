@@ -107,7 +107,7 @@ class DataFolder:
 
     def gated(self, sender: Sender) -> Sender:
         """Return a sender that waits for the gate."""
-        return GatedSender(sender, self.gate.passed)
+        return GatedSender(sender, self.gate.until_durable)
 
 
 async def follow_scenario(app: Application, name: str, place: object, tell: Callable[[str], None]) -> None:

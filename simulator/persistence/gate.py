@@ -19,7 +19,7 @@ from simulator.persistence.writer import Writer
 from simulator.runtime.courier import Sender
 
 Act = Callable[[], None]
-Done = Callable[[StoreError | None], object]
+CommitCallback = Callable[[StoreError | None], object]
 
 
 def call_waiting(act: Callable[[], object]) -> None:
@@ -38,9 +38,9 @@ class Storage(Protocol):
     writer: Writer
     reader: Reader
 
-    def request_commit(self, done: Done) -> None:
-        """Commit everything queued so far, and call `done` with the error, or None when it is durable, in any thread
-        and in the order of the requests. After an error all later requests fail with it."""
+    def request_commit(self, on_commit: CommitCallback) -> None:
+        """Commit everything queued so far, and call `on_commit` with the error, or None when it is durable, in any
+        thread and in the order of the requests. After an error all later requests fail with it."""
 
     def give_up(self, error: StoreError) -> None:
         """Drop the incomplete queue and all later writes."""
@@ -84,8 +84,8 @@ class Gate:
         if self._has_new and self.failure is None and not self._is_closed:
             self._has_new = False
             self._requested += 1
-            with suppress(StoreError), self.whole():  # an entry may be impossible to encode
-                self._store.request_commit(self._done)
+            with suppress(StoreError), self.all_or_nothing():  # an entry may be impossible to encode
+                self._store.request_commit(self._on_commit)
 
     def close(self) -> None:
         """Make the last commit; nothing is written afterwards."""
@@ -111,14 +111,14 @@ class Gate:
         self._has_new = False
         self.failure = None
 
-    async def passed(self) -> None:
+    async def until_durable(self) -> None:
         """Wait until everything written so far is durable."""
         opened = asyncio.Event()
         if not self.is_open(opened.set):
             await opened.wait()
 
     @contextmanager
-    def whole(self) -> Iterator[None]:
+    def all_or_nothing(self) -> Iterator[None]:
         """Write everything within as a whole, or close the gate for good and raise `StoreError`."""
         try:
             yield
@@ -136,7 +136,7 @@ class Gate:
                 self._on_failure(self.failure)
         return self.failure
 
-    def _done(self, error: StoreError | None) -> None:
+    def _on_commit(self, error: StoreError | None) -> None:
         if threading.get_ident() == self._thread:
             self._settle(error)
         elif self._loop is not None:
@@ -163,11 +163,11 @@ class Gate:
 
 
 class GatedSender:
-    """A sender that sends when `passed` returns, such as that of a gate."""
+    """A sender that sends when `until_durable` returns, such as that of a gate."""
 
-    def __init__(self, sender: Sender, passed: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, sender: Sender, until_durable: Callable[[], Awaitable[None]]) -> None:
         self.sender = sender
-        self._passed = passed
+        self._passed = until_durable
 
     def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
         """See `Sender`."""

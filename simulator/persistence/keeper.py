@@ -61,7 +61,7 @@ class StoreKeeper(Keeper[LiveSandbox]):
         """Write the beginning of a life, and the entries that are already on its tape. Raises `StoreError`."""
         life, written = self._prepared.pop(live, (None, 0))
         writer = self._store.writer
-        with self._gate.whole():
+        with self._gate.all_or_nothing():
             if life is None:
                 writer.new_life(live.id, written_line(head_of(live)))
             else:
@@ -85,7 +85,7 @@ class StoreKeeper(Keeper[LiveSandbox]):
         life = self._recorders[live].life
         while True:
             floor = life.floor
-            await self._gate.passed()
+            await self._gate.until_durable()
             with not_kept_errors():
                 line, size = await in_background(self._store.reader.place, live.id, entries, ANSWERED, life.key)
             if life.floor == floor:  # else the beginning may be gone since it was looked for
@@ -93,7 +93,7 @@ class StoreKeeper(Keeper[LiveSandbox]):
 
     def rewound(self, live: LiveSandbox, place: StoredPlace, tape: Tape, marks: Marks) -> None:
         """See `Keeper`."""
-        with self._gate.whole():
+        with self._gate.all_or_nothing():
             life = self._recorders[live].life
             self._store.writer.cut(live.id, place.line, place.bytes)
             for name in life.marks.keys() - {mark.name for mark in marks}:
@@ -109,7 +109,7 @@ class StoreKeeper(Keeper[LiveSandbox]):
             for number, line in enumerate(entry_lines(entries), 1):
                 writer.append(life, micros_of(live.clock.latest), line)
                 if number % WRITTEN_AT_ONCE == 0:
-                    await self._gate.passed()
+                    await self._gate.until_durable()
                     await asyncio.sleep(0)  # an open gate does not yield to other tasks
         except BaseException:
             writer.abandon_life(life)
@@ -124,18 +124,18 @@ class StoreKeeper(Keeper[LiveSandbox]):
 
     def forget(self, live: LiveSandbox) -> None:
         """See `Keeper`."""
-        with self._gate.whole():
+        with self._gate.all_or_nothing():
             self.leave(live)
             self._store.writer.forget(live.id)
 
     def mark(self, live: LiveSandbox, mark: Mark) -> None:
         """See `Keeper`."""
-        with self._gate.whole():
+        with self._gate.all_or_nothing():
             self._write_mark(live, mark, self._recorders[live].life.n)
 
     def unmark(self, live: LiveSandbox, name: str) -> None:
         """See `Keeper`."""
-        with self._gate.whole():
+        with self._gate.all_or_nothing():
             self._store.writer.drop_mark(live.id, name)
 
     def _write_mark(self, live: LiveSandbox, mark: Mark, line: int) -> None:
@@ -182,7 +182,7 @@ class StoreRecorder:
         place = self._began.pop(id(recorded), None)
         self._waiting.pop(id(recorded), None)
         if place is not None:
-            with self._gate.whole():
+            with self._gate.all_or_nothing():
                 self._append(answered_line(recorded, place))
 
     def _append(self, line: EntryData) -> int:

@@ -25,7 +25,7 @@ from typing import Final, Literal
 
 from simulator.persistence.database import Ownership, convert_format_1, create, format_of, make_folder
 from simulator.persistence.errors import RESTORE, DamagedStore, StoreError, WriteFailed
-from simulator.persistence.gate import Done, call_waiting
+from simulator.persistence.gate import CommitCallback, call_waiting
 from simulator.persistence.reader import Reader
 from simulator.persistence.schema import DATABASE, LIFE_SHIFT, SNAPSHOT_SHIFT, connect, reading_errors, writing_error
 from simulator.persistence.writer import Keys, Retention, Statement, Writer
@@ -58,7 +58,7 @@ class Store(AbstractContextManager["Store"]):
         self.place = str(self.path)
         self._log_bytes = self._log_due = log_bytes
         self._lock = Lock()
-        self._waiting: deque[tuple[list[Statement], Done]] = deque()
+        self._waiting: deque[tuple[list[Statement], CommitCallback]] = deque()
         self._commits_in_thread = durability == "power"
         self._committer = ThreadPoolExecutor(1, "store")
         self._checkpointer = ThreadPoolExecutor(1, "checkpoint")
@@ -83,12 +83,12 @@ class Store(AbstractContextManager["Store"]):
             self._release()
             raise
 
-    def request_commit(self, done: Done) -> None:
-        """See `Storage`. `done` is called before this returns under `process`, in another thread under `power`."""
+    def request_commit(self, on_commit: CommitCallback) -> None:
+        """See `Storage`. `on_commit` is called before this returns under `process`, in another thread under `power`."""
         if self._is_closed or self._given_up is not None:
-            done(self._given_up or WriteFailed("the store is closed"))
+            on_commit(self._given_up or WriteFailed("the store is closed"))
             return
-        self._waiting.append((self.writer.take(), done))
+        self._waiting.append((self.writer.take(), on_commit))
         if self._commits_in_thread:
             self._committer.submit(self._commit_waiting)
         else:
@@ -167,8 +167,8 @@ class Store(AbstractContextManager["Store"]):
         with self._lock:
             waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
             error = self._commit([act for batch, _ in waiting for act in batch])
-        for _, done in waiting:
-            call_waiting(partial(done, error))
+        for _, on_commit in waiting:
+            call_waiting(partial(on_commit, error))
 
     def _commit(self, batch: Sequence[Statement]) -> StoreError | None:
         if self._failure is None:

@@ -73,7 +73,11 @@ def apply_retention(
     snapshots = [*first, *snapshots]
     newest = snapshots[-1]
     by_n = attrgetter("n")
-    reached = {name: max((one for one in snapshots if one.n <= n), key=by_n) for name, n in marks if n >= floor_n}
+    reached = {
+        name: max((snapshot for snapshot in snapshots if snapshot.n <= n), key=by_n)
+        for name, n in marks
+        if n >= floor_n
+    }
     bases = sorted({*first, *snapshots[-rule.snapshots :], *reached.values()}, key=by_n)
     while bases[0] is not newest:
         if bytes_up_to - bases[0].bytes_up_to + sum(base.size for base in bases) <= rule.bytes_max:
@@ -81,7 +85,7 @@ def apply_retention(
         bases.pop(0)
     kept = set(bases)
     names = frozenset(name for name, base in reached.items() if base in kept)
-    return bases[0], frozenset(one.key for one in kept if one.key), names
+    return bases[0], frozenset(snapshot.key for snapshot in kept if snapshot.key), names
 
 
 @dataclass(slots=True, eq=False)
@@ -255,7 +259,7 @@ class Writer:
         for snapshot in snapshots:
             self.write("DELETE FROM snapshots WHERE id = ?", (snapshot.key,))
             self.write(_GARBAGE, ("parts", *part_keys(snapshot.key), True))
-        life.snapshots = [one for one in life.snapshots if one not in snapshots]
+        life.snapshots = [snapshot for snapshot in life.snapshots if snapshot not in snapshots]
 
 
 class SnapshotWriter:

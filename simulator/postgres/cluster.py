@@ -147,7 +147,7 @@ class Cluster:
 
     async def _may_send(self) -> None:
         """Wait until everything written so far is durable, and then until no other server can own the sandboxes."""
-        await self.gate.passed()
+        await self.gate.until_durable()
         while not self.is_fresh:  # noqa: ASYNC110 - the lease is renewed in a thread
             await asyncio.sleep(PAUSE_S)
 

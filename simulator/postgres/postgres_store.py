@@ -20,7 +20,7 @@ import psycopg
 from psycopg_pool import ConnectionPool
 
 from simulator.persistence.errors import StoreError, WriteFailed
-from simulator.persistence.gate import Done, call_waiting
+from simulator.persistence.gate import CommitCallback, call_waiting
 from simulator.persistence.reader import Reader
 from simulator.persistence.schema import LIFE_SHIFT
 from simulator.persistence.writer import Keys, Retention, Statement, Writer
@@ -40,7 +40,7 @@ class _Batch(NamedTuple):
     """The statements of a turn, what waits for their commit, and since when."""
 
     statements: list[Statement]
-    done: Done
+    on_commit: CommitCallback
     since: float
 
 
@@ -93,13 +93,13 @@ class PostgresStore:
             rows = [row for batch in self._waiting for row in batch.statements]
         return {values[0] >> LIFE_SHIFT for statement, values in rows if statement.startswith(_ENTRIES)}
 
-    def request_commit(self, done: Done) -> None:
-        """See `Storage`; `done` is called in the thread of the store."""
+    def request_commit(self, on_commit: CommitCallback) -> None:
+        """See `Storage`; `on_commit` is called in the thread of the store."""
         if self._is_closed or self._given_up is not None:
-            done(self._given_up or WriteFailed("the store is closed"))
+            on_commit(self._given_up or WriteFailed("the store is closed"))
             return
         with self._changed:
-            self._waiting.append(_Batch(self.writer.take(), done, monotonic()))
+            self._waiting.append(_Batch(self.writer.take(), on_commit, monotonic()))
             self._changed.notify_all()
 
     def give_up(self, error: StoreError) -> None:
@@ -138,7 +138,7 @@ class PostgresStore:
             if self._failure is None:
                 self._failure = self._commit([statement for batch in batches for statement in batch.statements])
             for batch in batches:
-                call_waiting(partial(batch.done, self._failure))
+                call_waiting(partial(batch.on_commit, self._failure))
             with self._changed:
                 for _ in batches:
                     self._waiting.popleft()

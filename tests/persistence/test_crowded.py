@@ -32,7 +32,7 @@ def made(client: Client, id_: str, payments: int = 3) -> None:
 def test_a_rewind_may_meet_a_snapshot_that_has_just_begun(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as client:
         made(client, "first")
-        client.run(folder_of(client).gate.passed())
+        client.run(folder_of(client).gate.until_durable())
         folder_of(client)._store.writer.begin_snapshot("default")
         assert client.sim("POST", "/sandboxes/first/rewind", {"n": 2}).status == 200
         assert client.pay("later", sandbox="first").status == 200
@@ -171,7 +171,7 @@ def test_a_request_that_the_keeper_cannot_write_is_never_answered(
     with running(FIRST, prepare=kept.keep) as client:
         made(client, "first")
         assert client.sim("POST", "/sandboxes/first/marks", {"name": "late"}).status == 201
-        client.run(kept.gate.passed())
+        client.run(kept.gate.until_durable())
         before = {name: told(client, name) for name in ("default", "first")}
 
         def fails(*arguments: object, **named: object) -> None:

@@ -24,7 +24,7 @@ def test_a_tape_from_the_disk_is_the_one_from_memory(happens: Callable[[Client],
         client.pay("the-last-one")
         wanted: list[bytes] = []
         while wanted != (wanted := list(tape_lines(take_tape(client.live)))):  # an attempt may end meanwhile
-            client.run(kept.gate.passed())
+            client.run(kept.gate.until_durable())
         folder = as_killed(kept.path, tmp_path / "killed")
     with folder_reader(folder) as reading:
         assert list(tape_lines(kept_tape(reading, "default", client.app.replayer))) == wanted

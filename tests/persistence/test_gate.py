@@ -230,7 +230,7 @@ def test_a_callback_waits_only_for_the_commit_of_its_causes() -> None:
         store, sent = LateStore(), Sent()
         gate = Gate(cast(Store, store), lambda error: None)
         gate.note()
-        sending = asyncio.ensure_future(GatedSender(sent, gate.passed).send(OUTGOING, 1.0, "default"))
+        sending = asyncio.ensure_future(GatedSender(sent, gate.until_durable).send(OUTGOING, 1.0, "default"))
         for _ in range(5):
             await asyncio.sleep(0)
         assert (len(store.requested), sent.given) == (1, [])

@@ -84,7 +84,7 @@ class Both:
         """A store written by differences equals a store written whole."""
         client = self._often
         assert client.run(saving_of(client).save(client.live))
-        client.run(folder_of(client).gate.passed())
+        client.run(folder_of(client).gate.until_durable())
         reading = folder_of(client)._store.reader
         found = snapshot_of(reading.parts(reading.life("default").snapshots[-1]))
         assert not differing(found, snapshot_of(parts_of(client.live, found.n)))
@@ -94,7 +94,7 @@ class Both:
         assert isinstance(wall, Wall)
         if self._random.random() < 0.5:
             self._served += 1
-            self._often.run(folder_of(self._often).gate.passed())
+            self._often.run(folder_of(self._often).gate.until_durable())
             killed = as_killed(self._folder, self._folder.with_name(f"killed-{self._served}"))
             self._serving.__exit__(None, None, None)
             self._folder = killed

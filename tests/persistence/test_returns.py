@@ -180,7 +180,7 @@ def test_a_fork_has_no_entries_that_were_damaged_on_disk_since_they_were_read(tm
         assert client.sim("GET", f"{DEFAULT}/tape").status == 200
         change(tmp_path, DAMAGED)
         assert client.sim("POST", "/sandboxes", {"id": "fork", "fork": {"of": "default", "n": 3}}).status == 201
-        client.run(folder_of(client).gate.passed())
+        client.run(folder_of(client).gate.until_durable())
         assert len(list(folder_of(client)._store.reader.entries("fork"))) >= 3
         assert client.pay("new").status == 200
 

@@ -25,7 +25,7 @@ def written(client: Client) -> Snapshot:
     """The newest snapshot on the disk, taken now."""
     assert client.run(saving_of(client).save(client.live))
     kept = folder_of(client)
-    client.run(kept.gate.passed())
+    client.run(kept.gate.until_durable())
     reader = kept._store.reader
     return snapshot_of(reader.parts(reader.life(client.live.id).snapshots[-1]))
 

@@ -74,7 +74,7 @@ def saving_of(client: Client) -> SnapshotSchedule:
 def killed(client: Client, tmp_path: Path) -> Path:
     """A copy of the folder as the end of the process would leave it now."""
     assert isinstance(client.app.store, DataFolder)
-    client.run(client.app.store.gate.passed())
+    client.run(client.app.store.gate.until_durable())
     return as_killed(client.app.store.path, tmp_path / "killed")
 
 

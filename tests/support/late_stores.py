@@ -11,5 +11,5 @@ class LateStore:
         self.requested: list[Any] = []
         self.writer = SimpleNamespace()
 
-    def request_commit(self, done: Any) -> None:
-        self.requested.append(done)
+    def request_commit(self, on_commit: Any) -> None:
+        self.requested.append(on_commit)

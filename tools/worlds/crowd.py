@@ -104,7 +104,7 @@ class Crowd:
             acts = [self._later(act, self._drawn_box()) for act in chosen]
             try:
                 self.loop.run(self._all(acts), PATIENCE_S)
-                self.loop.run(self._kept.gate.passed(), PATIENCE_S)
+                self.loop.run(self._kept.gate.until_durable(), PATIENCE_S)
             except Stalled as stalled:  # as a gate that has closed lets nothing end
                 self.problems.append(str(stalled))
             self.problems += self._differences()
@@ -209,8 +209,8 @@ class Crowd:
 
     # State after a kill
 
-    def _commit(self, done: Callable[[StoreError | None], object]) -> None:
-        self._request(done)
+    def _commit(self, on_commit: Callable[[StoreError | None], object]) -> None:
+        self._request(on_commit)
         if self._draw.random() < 1 / KILLED_EVERY:
             self._resumed()
 

@@ -135,7 +135,7 @@ class Disk:
         self.went_on[player.live.id] = stored_view_of(player.live)
         return resume_after_restart(player, *arguments)
 
-    def _commit(self, done: Callable[[StoreError | None], object]) -> None:
+    def _commit(self, on_commit: Callable[[StoreError | None], object]) -> None:
         self._commits += 1
         kill_at, is_before = self.kill_at or (0, False)
         if self._commits == kill_at and is_before:
@@ -144,7 +144,7 @@ class Disk:
         is_copied = self._commits in self._copies
         if is_copied:
             self.killed.append(self._copy(f"before commit {self._commits}", self._before))
-        self._request(done)
+        self._request(on_commit)
         if self._commits == kill_at:
             self.kill_at = None
             raise ProcessKilled(self._copy(f"after commit {kill_at}", self._sandboxes()))

@@ -83,35 +83,37 @@ def invalid_account_not_paid(traffic: Traffic) -> Iterator[Occasion]:
         key = (traffic.actor(call), *(text(query, name) for name in ("product", "account", "biller_code")))
         if message := text(inner(members(call.answer), "data"), "message"):
             looked_up.setdefault(key, []).append((call.n, message == INVALID_ACCOUNT))
-    for one in traffic.orders:
-        before = [
-            each for each in looked_up.get((one.actor, one.product, one.account, one.biller), ()) if each[0] < one.n
-        ]
+    for order in traffic.orders:
+        lookups = looked_up.get((order.actor, order.product, order.account, order.biller), ())
+        before = [lookup for lookup in lookups if lookup[0] < order.n]
         if not before:
             continue
         n, is_invalid = before[-1]
-        yield Finding((n, one.n), f"request {one.n} pays the account that {n} told is invalid") if is_invalid else None
+        finding = Finding((n, order.n), f"request {order.n} pays an account that request {n} showed to be invalid")
+        yield finding if is_invalid else None
 
 
 def amount_in_range(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the latest catalog, options and billers that the client read before the payment."""
-    for one in traffic.orders:
-        allowed = traffic.read.seen.range_before(one.n, one.product, one.biller)
-        if one.amount is None or (allowed.low is None and allowed.high is None):
+    for order in traffic.orders:
+        allowed = traffic.read.seen.range_before(order.n, order.product, order.biller)
+        if order.amount is None or (allowed.low is None and allowed.high is None):
             continue
-        if allowed.holds(one.amount):
+        if allowed.holds(order.amount):
             yield None
         else:
             yield Finding(
-                (one.n,), f"request {one.n} pays {one.amount} of {shown(one.product)}, where {allowed} is allowed"
+                (order.n,),
+                f"request {order.n} pays {order.amount} of {shown(order.product)}, where {allowed} is allowed",
             )
 
 
 def identity_without_dashes(traffic: Traffic) -> Iterator[Occasion]:
     """Judge every payment that has an identity number."""
-    for one in traffic.orders:
-        if one.identity:
-            yield Finding((one.n,), f"request {one.n} sends an ic_number with a dash") if "-" in one.identity else None
+    for order in traffic.orders:
+        if order.identity:
+            finding = Finding((order.n,), f"request {order.n} sends an ic_number with a dash")
+            yield finding if "-" in order.identity else None
 
 
 def billers_without_product_code(traffic: Traffic) -> Iterator[Occasion]:

@@ -90,7 +90,7 @@ def delivery_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     for actor, by_cursor in asked.items():
         for parts in by_cursor.values():
             last = parts[-1].call
-            if any(one.answer is not None for one in parts) or ends.get(actor, 0) > last.n:
+            if any(part.answer is not None for part in parts) or ends.get(actor, 0) > last.n:
                 yield None
             else:
                 yield Finding((last.n,), f"request {last.n} asked in vain for the next page of deliveries")

@@ -39,7 +39,9 @@ def new_refid_after_failure(traffic: Traffic) -> Iterator[Occasion]:
         failed = next((request for request in asked if request.outcome is PaymentOutcome.FAILED), None)
         if failed is None:
             continue
-        excused_from = min((one.at for one in callbacks.get(refid, ()) if one.at >= failed.at), default=None)
+        excused_from = min(
+            (callback.at for callback in callbacks.get(refid, ()) if callback.at >= failed.at), default=None
+        )
         again = [request for request in asked if request.follows(failed)]
         unexcused = [request for request in again if excused_from is None or request.at < excused_from]
         if unexcused:
@@ -114,22 +116,26 @@ def _abandoned(traffic: Traffic) -> dict[tuple[str, Order], list[PaymentRequest]
     return found
 
 
-def _was_known(traffic: Traffic, one: PaymentRequest, at: datetime) -> bool:
+def _was_known(traffic: Traffic, request: PaymentRequest, at: datetime) -> bool:
     """Return whether the client knew the outcome in time. A later callback excuses two open orders, but no second
     payment after a lost answer."""
-    return not traffic.sees_callbacks or traffic.knows_outcome(one.refid, by=None if one.outcome.is_open else at)
+    return not traffic.sees_callbacks or traffic.knows_outcome(
+        request.refid, by=None if request.outcome.is_open else at
+    )
 
 
 def ineligible_not_retried(traffic: Traffic) -> Iterator[Occasion]:
     """Report a payment with the same product, account, biller and identity number under another refid."""
     refused: dict[tuple[str, ...], PaymentRequest] = {}
-    for one in traffic.payments:
-        who = (one.actor, one.product, one.account, one.biller, one.identity)
+    for payment in traffic.payments:
+        who = (payment.actor, payment.product, payment.account, payment.biller, payment.identity)
         before = refused.get(who)
-        if before is not None and before.refid != one.refid and one.follows(before):
-            yield Finding((before.n, one.n), f"request {one.n} pays what request {before.n} showed as ineligible (62)")
-        elif one.status_code == INELIGIBLE:
-            refused.setdefault(who, one)
+        if before is not None and before.refid != payment.refid and payment.follows(before):
+            yield Finding(
+                (before.n, payment.n), f"request {payment.n} pays what request {before.n} showed as ineligible (62)"
+            )
+        elif payment.status_code == INELIGIBLE:
+            refused.setdefault(who, payment)
             yield None
 
 

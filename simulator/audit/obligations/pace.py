@@ -20,8 +20,8 @@ GROWTH_MIN = 1.5
 def below_rate_limit(traffic: Traffic) -> Iterator[Occasion]:
     """Judge each address. If the log has lost its beginning, judge the pace of the requests that it still has."""
     for calls in grouped(traffic.calls, lambda call: call.client).values():
-        refused = (one for one in calls if one.status == FORBIDDEN)
-        blocked = next((one for one in refused if text(members(one.answer), "error") == BLOCKED), None)
+        refused = (call for call in calls if call.status == FORBIDDEN)
+        blocked = next((call for call in refused if text(members(call.answer), "error") == BLOCKED), None)
         if blocked is not None:
             yield Finding((blocked.n,), f"request {blocked.n} was refused, as the limit was exceeded")
         elif traffic.rate is not None:

@@ -44,9 +44,10 @@ def receiver_accepts(traffic: Traffic) -> Iterator[Occasion]:
 
 def forgeries_refused(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the probes that were sent."""
-    for one in _probes(traffic):
-        if one.is_forged:
-            yield Finding((one.n,), f"the forgery {one.probe} was answered {one.status}") if is_accepted(one) else None
+    for probe in _probes(traffic):
+        if probe.is_forged:
+            finding = Finding((probe.n,), f"the forgery {probe.probe} was answered {probe.status}")
+            yield finding if is_accepted(probe) else None
 
 
 def repetitions_accepted(traffic: Traffic) -> Iterator[Occasion]:
@@ -63,4 +64,8 @@ def _named(notification: Notification) -> str:
 
 def _probes(traffic: Traffic) -> Iterator[Notification]:
     """Return the probes that the client's receiver answered."""
-    return (one for one in traffic.notifications if one.probe and one.status and is_clients_own(one))
+    return (
+        notification
+        for notification in traffic.notifications
+        if notification.probe and notification.status and is_clients_own(notification)
+    )

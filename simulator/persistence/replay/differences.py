@@ -129,15 +129,15 @@ def state_digest(live: LiveSandbox) -> str:
         "inboxes": inboxes,
         "resellers": [_reseller(state, reseller) for reseller in state.resellers.values()],
         "payments": len(state.transactions),
-        "outcomes": {one.value: count for one, count in state.noted.items() if count},
+        "outcomes": {outcome.value: count for outcome, count in state.noted.items() if count},
         "cases": {trxid: [(case.kind, case.state) for case in cases] for trxid, cases in state.cases.items()},
         "network": {code: status.value for code, status in state.network.overrides.items()},
         "rules": [state.rules_added, {name: encode(rule.document) for name, rule in state.added.items()}],
         "catalog": [encode(product_body(product)) for product in state.catalog.products.values()],
         "tree": [encode(tree_part(group)) for group in state.catalog.groups],
         "options": [
-            [(field, option.code, option.is_active) for field, options in one.options.items() for option in options]
-            for one in state.catalog.products.values()
+            [(field, option.code, option.is_active) for field, options in product.options.items() for option in options]
+            for product in state.catalog.products.values()
         ],
         "callbacks": state.callbacks_made,
         "in_flight": sorted(state.in_flight),
@@ -155,18 +155,20 @@ def _attempts(attempts: Sequence[Attempt]) -> list[Any]:
     return [[attempt.number, attempt.at, attempt.state, attempt.result] for attempt in attempts]
 
 
-def _reseller(state: State, one: Reseller) -> list[Any]:
-    callbacks, webhooks = (jobs.get(one.code, JobCounts()) for jobs in (state.callback_counts, state.webhook_counts))
+def _reseller(state: State, reseller: Reseller) -> list[Any]:
+    callbacks, webhooks = (
+        jobs.get(reseller.code, JobCounts()) for jobs in (state.callback_counts, state.webhook_counts)
+    )
     return [
-        one.code,
-        one.email,
-        str(one.wallet.balance),
-        str(one.wallet.threshold),
-        len(one.wallet.entries),
-        [(key.key, key.state) for key in one.keys],
-        [one.callback.url, one.callback.method, one.webhook.url, one.webhook.enabled],
-        [one.settings.require_api_key_for_topup, one.settings.ip_allowlist],
+        reseller.code,
+        reseller.email,
+        str(reseller.wallet.balance),
+        str(reseller.wallet.threshold),
+        len(reseller.wallet.entries),
+        [(key.key, key.state) for key in reseller.keys],
+        [reseller.callback.url, reseller.callback.method, reseller.webhook.url, reseller.webhook.enabled],
+        [reseller.settings.require_api_key_for_topup, reseller.settings.ip_allowlist],
         [callbacks.begun, callbacks.attempts, callbacks.delivered, callbacks.failed],
         [webhooks.begun, webhooks.attempts, webhooks.delivered, webhooks.failed],
-        {code: str(overlay) for code, overlay in sorted(one.overlay.items())},
+        {code: str(overlay) for code, overlay in sorted(reseller.overlay.items())},
     ]

@@ -37,7 +37,7 @@ class SnapshotCache:
         same places."""
         if live.beginning is not beginning or live.is_closed:
             return
-        found = {one.n: one for one in (*self.of(live), *snapshots)}
+        found = {snapshot.n: snapshot for snapshot in (*self.of(live), *snapshots)}
         self._lives[live] = beginning, [found[n] for n in sorted(found)]
         lives = [snapshots for _, snapshots in self._lives.values()]
         while sum(map(_bytes_of, lives)) > self.bytes_max:
@@ -48,7 +48,7 @@ class SnapshotCache:
 
     def drop(self, live: LiveSandbox, snapshot: Snapshot) -> None:
         found = self.of(live)
-        found[:] = [one for one in found if one is not snapshot]
+        found[:] = [other for other in found if other is not snapshot]
 
     def want(self, live: LiveSandbox) -> None:
         """Take a snapshot of the present of a sandbox soon, unless it exists."""

@@ -35,7 +35,7 @@ from simulator.persistence.snapshot.state_part import (
     CountersRow,
     EventRow,
     InboxRow,
-    Rest,
+    StatePart,
 )
 from simulator.runtime.events import Item
 from simulator.runtime.inbox_messages import Inbox
@@ -76,7 +76,9 @@ def _parts(live: LiveSandbox) -> Iterator[tuple[str, bytes]]:
     yield from log_parts("payments", state.transactions.by_number, payments.row)
     yield from log_parts("nonces", list(state.nonces))
     due = state.agenda.items.items()
-    yield from log_parts("steps", [(ticket, one.at, one.item) for ticket, one in due if isinstance(one.item, StepDue)])
+    yield from log_parts(
+        "steps", [(ticket, entry.at, entry.item) for ticket, entry in due if isinstance(entry.item, StepDue)]
+    )
     yield from log_parts("callbacks", callbacks, callback_row)
     yield from log_parts("deliveries", deliveries, jobs.delivery)
     yield from log_parts("requests", list(live.journal))
@@ -86,19 +88,22 @@ def _parts(live: LiveSandbox) -> Iterator[tuple[str, bytes]]:
     for box in _inboxes(live):
         messages = [msgspec.structs.replace(message, serial=0) for message in box.received]
         yield from log_parts(f"messages/{box.name}", messages)
-    yield STATE, ENCODER.encode(_rest(live, payments, jobs))
+    yield STATE, ENCODER.encode(_state_part(live, payments, jobs))
 
 
-def _rest(live: LiveSandbox, payments: PaymentWriter, jobs: JobWriter) -> Rest:
+def _state_part(live: LiveSandbox, payments: PaymentWriter, jobs: JobWriter) -> StatePart:
     state, inboxes, counters = live.core.state, _inboxes(live), live.counters
     secrets = state.secrets
     first, latest = live.beginning.spec.scenario, live.spec.scenario
     is_first = latest is first or (latest.name == first.name and latest.document == first.document)
     places = {inbox: place for place, inbox in enumerate(inboxes)}
-    return Rest(
+    return StatePart(
         scenario=None if is_first else (latest.name, JSON_ENCODER.encode(latest.document)),
         now=state.now,
-        resellers=[RESELLERS.row(one, (one.wallet.opening, one.wallet.threshold)) for one in state.resellers.values()],
+        resellers=[
+            RESELLERS.row(reseller, (reseller.wallet.opening, reseller.wallet.threshold))
+            for reseller in state.resellers.values()
+        ],
         keys=[(key, reseller.code) for key, (reseller, _) in state.keys.items()],
         users=[(name, reseller.code, user) for name, (reseller, user) in state.users.items()],
         catalog_webhook=state.catalog_webhook,
@@ -108,11 +113,11 @@ def _rest(live: LiveSandbox, payments: PaymentWriter, jobs: JobWriter) -> Rest:
         books={section: _book(state, section, book) for section, book in state.books.items()},
         shared=payments.shared.values,
         timelines=payments.timelines.values,
-        cases=[CASES.row(one, one.transaction.number) for ones in state.cases.values() for one in ones],
+        cases=[CASES.row(case, case.transaction.number) for cases in state.cases.values() for case in cases],
         due=list(due_rows(state)),
         due_added=state.agenda.added,
-        callbacks=[callback_row(one) for one in jobs.elsewhere if isinstance(one, Callback)],
-        deliveries=[jobs.delivery(one) for one in jobs.elsewhere if isinstance(one, Delivery)],
+        callbacks=[callback_row(job) for job in jobs.elsewhere if isinstance(job, Callback)],
+        deliveries=[jobs.delivery(job) for job in jobs.elsewhere if isinstance(job, Delivery)],
         in_flight=[(job, send.attempt.number) for job, send in state.in_flight.items()],
         callbacks_left_out=state.callbacks.left_out,
         deliveries_last=state.deliveries.last,
@@ -130,7 +135,7 @@ def _rest(live: LiveSandbox, payments: PaymentWriter, jobs: JobWriter) -> Rest:
             for inbox in inboxes
         ],
         inboxes_gone=live.inboxes.gone,
-        message_order=[places[one] for one in live.inboxes.budget.by_age],
+        message_order=[places[inbox] for inbox in live.inboxes.budget.by_age],
         counters=CountersRow(
             answers=list(counters.answers.items()),
             calls=counters.calls,
@@ -158,13 +163,15 @@ def _event(event: tuple[Item, datetime]) -> EventRow:
 def _catalog(state: State) -> CatalogRow:
     """Return the differences from the catalog of the scenario."""
     own, begun = state.catalog, state.scenario.catalog
-    changed = [] if own is begun else [one for code, one in own.products.items() if one != begun.products[code]]
+    changed = (
+        [] if own is begun else [product for code, product in own.products.items() if product != begun.products[code]]
+    )
     products = [replace(product, bill=None, fields_by_account=frozenset()) for product in changed]
     return CatalogRow(None if own.groups == begun.groups else own.groups, products, state.catalog_updated)
 
 
 def _book(state: State, section: str, book: RuleBook[Any]) -> BookRow:
-    places = {id(one): place for place, one in enumerate(getattr(state.scenario, section))}
+    places = {id(rule): place for place, rule in enumerate(getattr(state.scenario, section))}
     rules: list[int | AddedRow] = []
     for rule, _ in book.counted_rules():
         if (place := places.get(id(rule))) is not None:

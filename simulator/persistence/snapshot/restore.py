@@ -38,7 +38,7 @@ from simulator.persistence.snapshot.rows import (
     restore_entries,
     restore_payments,
 )
-from simulator.persistence.snapshot.state_part import COUNTS, MAPPINGS, RESELLERS, AddedRow, EventRow, Rest
+from simulator.persistence.snapshot.state_part import COUNTS, MAPPINGS, RESELLERS, AddedRow, EventRow, StatePart
 from simulator.persistence.tape.entries import Entry as TapeEntry
 from simulator.runtime.events import Action, Item
 from simulator.runtime.inbox_messages import Inbox, InboxMessage
@@ -70,55 +70,55 @@ def restored(
     live, clock = player.live, player.clock
     player.place = snapshot.n
     with reading_snapshot():
-        rest: Rest = msgspec.msgpack.decode(snapshot.parts[STATE], type=Rest, dec_hook=special)
-        if rest.scenario is not None:
-            name, document = rest.scenario
+        part: StatePart = msgspec.msgpack.decode(snapshot.parts[STATE], type=StatePart, dec_hook=special)
+        if part.scenario is not None:
+            name, document = part.scenario
             scenario = player.compiler.scenario(JSON_DECODER.decode(document), name)
             live.core.state.follow(scenario)  # logs keep the size that they began with
             live.core.state.install_rules()
             live.follow(scenario)
-        _Restore(live, snapshot.parts, rest).all()
-    clock.mode, clock.rate, clock.latest = rest.clock
+        _Restore(live, snapshot.parts, part).all()
+    clock.mode, clock.rate, clock.latest = part.clock
     clock.stand_at(snapshot.now, clock.latest)
-    live.tape.restore(entries, *rest.tape)
+    live.tape.restore(entries, *part.tape)
     return player
 
 
 class _Restore:
     """Restores the state of a sandbox that already has its scenario, with the logs around it."""
 
-    def __init__(self, live: LiveSandbox, parts: Mapping[str, bytes], rest: Rest) -> None:
-        self._live, self._state, self._parts, self._rest = live, live.core.state, parts, rest
+    def __init__(self, live: LiveSandbox, parts: Mapping[str, bytes], part: StatePart) -> None:
+        self._live, self._state, self._parts, self._part = live, live.core.state, parts, part
 
     def all(self) -> None:
         self._resellers()
         self._catalog()
         self._rules()
         payments = log_rows(self._parts, "payments", PAYMENTS.type)
-        restore_payments(self._state, payments, self._rest.shared, self._rest.timelines)
+        restore_payments(self._state, payments, self._part.shared, self._part.timelines)
         self._add_jobs()
         self._counts()
         self._inboxes()
-        row = self._rest.counters
+        row = self._part.counters
         self._live.counters.restore(dict(row.answers), row.calls, row.first, row.notes, row.taken, row.values)
         self._logs()
 
     def _resellers(self) -> None:
-        state, rest = self._state, self._rest
-        for place, row in enumerate(rest.resellers):
+        state, part = self._state, self._part
+        for place, row in enumerate(part.resellers):
             opening, threshold = row.wallet
             wallet = Wallet(opening)
             wallet.restore(list(restore_entries(log_rows(self._parts, f"entries/{place}", EntryRow))), threshold)
             reseller = RESELLERS.record(row, wallet=wallet)
             state.resellers[reseller.code] = reseller
         keys = {key.key: key for reseller in state.resellers.values() for key in reseller.keys}
-        state.keys.update({key: (state.resellers[code], keys[key]) for key, code in rest.keys})
-        state.users.update({name: (state.resellers[code], user) for name, code, user in rest.users})
-        state.catalog_webhook = rest.catalog_webhook
-        state.secrets.restore(*rest.secrets)
+        state.keys.update({key: (state.resellers[code], keys[key]) for key, code in part.keys})
+        state.users.update({name: (state.resellers[code], user) for name, code, user in part.users})
+        state.catalog_webhook = part.catalog_webhook
+        state.secrets.restore(*part.secrets)
 
     def _catalog(self) -> None:
-        state, row = self._state, self._rest.catalog
+        state, row = self._state, self._part.catalog
         begun = state.catalog = state.scenario.catalog
         state.catalog_updated = row.updated
         products = dict(begun.products)
@@ -129,8 +129,8 @@ class _Restore:
             state.catalog = Catalog(begun.groups if row.groups is None else row.groups, MappingProxyType(products))
 
     def _rules(self) -> None:
-        state, rest = self._state, self._rest
-        for section, book in rest.books.items():
+        state, part = self._state, self._part
+        for section, book in part.books.items():
             rules = [self._rule(section, row) for row in book.rules]
             state.books[section].restore(zip(rules, book.counts, strict=True), book.magic)
 
@@ -146,59 +146,59 @@ class _Restore:
         return rule
 
     def _add_jobs(self) -> None:
-        state, rest = self._state, self._rest
-        jobs = JobReader(state, rest.removed_webhooks)
+        state, part = self._state, self._part
+        jobs = JobReader(state, part.removed_webhooks)
         callbacks = [jobs.callback(row) for row in log_rows(self._parts, "callbacks", CALLBACKS.type)]
         deliveries = [jobs.delivery(row) for row in log_rows(self._parts, "deliveries", DELIVERIES.type)]
-        for callback in rest.callbacks:
+        for callback in part.callbacks:
             jobs.callback(callback)
-        for delivery in rest.deliveries:
+        for delivery in part.deliveries:
             jobs.delivery(delivery)
-        state.callbacks.restore(callbacks, rest.callbacks_left_out)
-        state.deliveries.restore(deliveries, rest.deliveries_last, rest.deliveries_left_out)
-        state.in_flight.update({job: Send(jobs[job], jobs[job].attempts[number - 1]) for job, number in rest.in_flight})
-        jobs.restore_agenda(rest.cases, rest.due, log_rows(self._parts, "steps", StepRow), rest.due_added)
+        state.callbacks.restore(callbacks, part.callbacks_left_out)
+        state.deliveries.restore(deliveries, part.deliveries_last, part.deliveries_left_out)
+        state.in_flight.update({job: Send(jobs[job], jobs[job].attempts[number - 1]) for job, number in part.in_flight})
+        jobs.restore_agenda(part.cases, part.due, log_rows(self._parts, "steps", StepRow), part.due_added)
 
     def _counts(self) -> None:
-        state, rest = self._state, self._rest
+        state, part = self._state, self._part
         for name in COUNTS:
-            setattr(state, name, rest.counts[name])
-        state.now = rest.now
+            setattr(state, name, part.counts[name])
+        state.now = part.now
         for name in MAPPINGS:
-            getattr(state, name).update(getattr(rest, name))
-        state.bills_paid.update(dict(rest.bills_paid))
-        state.network.overrides = dict(rest.network)
-        oldest_until, replaced = rest.nonces
+            getattr(state, name).update(getattr(part, name))
+        state.bills_paid.update(dict(part.bills_paid))
+        state.network.overrides = dict(part.network)
+        oldest_until, replaced = part.nonces
         spent = log_rows(self._parts, "nonces", tuple[int, datetime, int])
         shared = (SpentNonce(key, at, shared_second(timestamp_s)) for key, at, timestamp_s in spent)
         state.nonces.restore(shared, oldest_until, replaced)
         if state.rates is not None:
-            state.rates.restore(*rest.rates)
-        state.notifications.restore(rest.notifications, rest.notifications_left_out)
+            state.rates.restore(*part.rates)
+        state.notifications.restore(part.notifications, part.notifications_left_out)
 
     def _inboxes(self) -> None:
-        home, rest = self._live.inboxes, self._rest
+        home, part = self._live.inboxes, self._part
         found = []
-        for row in rest.inboxes:
+        for row in part.inboxes:
             found.append(inbox := Inbox(home, row.name, row.last_n, row.left_out_before))
             inbox.evicted = row.evicted
             inbox.set_program(row.program, row.replied)
         messages = [list(log_rows(self._parts, f"messages/{box.name}", InboxMessage)) for box in found]
-        counted = Counter(rest.message_order)
+        counted = Counter(part.message_order)
         if any(counted[place] != len(of_one) for place, of_one in enumerate(messages)):
             raise ValueError("the order of messages does not match the messages")
         next_of = [iter(of_one) for of_one in messages]
-        home.restore(found, [(found[place], next(next_of[place])) for place in rest.message_order], rest.inboxes_gone)
+        home.restore(found, [(found[place], next(next_of[place])) for place in part.message_order], part.inboxes_gone)
 
     def _logs(self) -> None:
-        live, parts, rest = self._live, self._parts, self._rest
-        live.journal.restore(log_rows(parts, "requests", Exchange), *rest.journal)
+        live, parts, part = self._live, self._parts, self._part
+        live.journal.restore(log_rows(parts, "requests", Exchange), *part.journal)
         emails = {notification.n: notification for notification in self._state.notifications}
         events = [(self._event(row, emails), wall) for wall, row in log_rows(parts, "events", EventRow)]
-        live.events.restore(events, rest.events)
+        live.events.restore(events, part.events)
         live.courier.traces.restore(log_rows(parts, "traces", Traced))
-        live.courier.sent.restore(log_rows(parts, "sent", tuple[str, int, OutgoingRequest]), rest.begun)
-        live.probes.extend(rest.probed)
+        live.courier.sent.restore(log_rows(parts, "sent", tuple[str, int, OutgoingRequest]), part.begun)
+        live.probes.extend(part.probed)
 
     def _event(self, row: Typed, emails: Mapping[int, EmailNotification]) -> Item:
         item: Any = untyped(row, EVENTS)

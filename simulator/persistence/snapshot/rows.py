@@ -75,11 +75,12 @@ class PaymentWriter:
     def __init__(self) -> None:
         self.shared, self.timelines = _Table(), _Table()
 
-    def row(self, one: Transaction) -> Any:
-        shared = self.shared.place(one.kind)
-        steps = self.timelines.place(one.steps) if one.steps else None
-        row = PAYMENTS.row(one, shared, steps, JSON_ENCODER.encode(one.extras) if one.extras else b"")
-        row.debit, row.results = one.entry_ids, tuple(map(RESULT_ROW, one.results))
+    def row(self, transaction: Transaction) -> Any:
+        shared = self.shared.place(transaction.kind)
+        steps = self.timelines.place(transaction.steps) if transaction.steps else None
+        extras = JSON_ENCODER.encode(transaction.extras) if transaction.extras else b""
+        row = PAYMENTS.row(transaction, shared, steps, extras)
+        row.debit, row.results = transaction.entry_ids, tuple(map(RESULT_ROW, transaction.results))
         return row
 
 
@@ -167,7 +168,7 @@ class JobWriter:
         self.removed: dict[str, Webhook] = {}
         self._keys = {id(reseller.webhook): OF_RESELLER + reseller.code for reseller in state.resellers.values()}
         self._keys[id(state.catalog_webhook)] = OF_CATALOG
-        deliveries = [*state.deliveries, *(one for one in self.elsewhere if isinstance(one, Delivery))]
+        deliveries = [*state.deliveries, *(job for job in self.elsewhere if isinstance(job, Delivery))]
         for delivery in sorted(deliveries, key=attrgetter("serial")):
             if id(delivery.webhook) not in self._keys:
                 self._keys[id(delivery.webhook)] = key = f"removed/{delivery.serial}"
@@ -187,7 +188,7 @@ def _jobs_without_log(live: LiveSandbox) -> list[Any]:
     state = live.core.state
     due = (item.item for item in state.agenda.items.values())
     jobs = [
-        *(one for one in due if isinstance(one, Callback | Delivery)),
+        *(job for job in due if isinstance(job, Callback | Delivery)),
         *(send.job for send in state.in_flight.values()),
     ]
     logs = state.callbacks, state.deliveries

@@ -82,7 +82,7 @@ class CatalogRow(msgspec.Struct, frozen=True, array_like=True):
     updated: datetime
 
 
-class Rest(msgspec.Struct, frozen=True, kw_only=True):
+class StatePart(msgspec.Struct, frozen=True, kw_only=True):
     """The part `state`: everything but the long logs."""
 
     # The ignored types of rows are made at run time.

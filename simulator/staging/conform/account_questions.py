@@ -97,7 +97,7 @@ _NAMES_OF_CODES = {
 
 @question(needs="payments")
 def payment_timestamp(run: Run) -> tuple[Any, str]:
-    payment = next((one for one in run.runner.payments if one.is_final), None)
+    payment = next((payment for payment in run.runner.payments if payment.is_final), None)
     if payment is None:
         raise NotExercised("no payment became final")
     first = run.runner.post(payment).data
@@ -111,7 +111,9 @@ def payment_timestamp(run: Run) -> tuple[Any, str]:
 
 @question(needs="payments")
 def failed_wallet(run: Run) -> tuple[Any, str]:
-    failed = next((one.last for one in run.runner.payments if one.last.get("status") == STATUSES["failed"]), None)
+    failed = next(
+        (payment.last for payment in run.runner.payments if payment.last.get("status") == STATUSES["failed"]), None
+    )
     if failed is None:
         raise NotExercised("no payment failed; --pay an account that does")
     return ("keep_cost" if failed["cost"] else "zero_cost"), f"a failed payment has cost {failed['cost']}"
@@ -119,7 +121,9 @@ def failed_wallet(run: Run) -> tuple[Any, str]:
 
 @question(needs="payments")
 def requery_balance(run: Run) -> tuple[Any, str]:
-    payments = [one for one in run.runner.payments if one.last.get("status") not in (STATUSES["failed"], *PENDING)]
+    payments = [
+        payment for payment in run.runner.payments if payment.last.get("status") not in (STATUSES["failed"], *PENDING)
+    ]
     if len(payments) < 2:
         raise NotExercised("it takes two payments that were successful")
     balance, now = Decimal(run.runner.post(payments[0]).at("data.balance")), run.runner.balance()

@@ -117,13 +117,14 @@ class Run:
             yield Departure("the status", str(status), str(answer))
             return
         request, content_type = answer.request, answer.headers.get("content-type", "")
-        for one in departures(OPENAPI, request.method, request.path, answer.status, content_type, answer.body):
-            if one.is_unknown:
-                self.note(f"{request.method} {request.path}: {one.field} is not in the contract")
-            elif assumption := _assumption(answer, one):
-                self.note(f"{one.field} is not as assumed ({assumption}): expected {one.expected}, got {one.actual}")
+        for departure in departures(OPENAPI, request.method, request.path, answer.status, content_type, answer.body):
+            if departure.is_unknown:
+                self.note(f"{request.method} {request.path}: {departure.field} is not in the contract")
+            elif assumption := _assumption(answer, departure):
+                values = f"expected {departure.expected}, got {departure.actual}"
+                self.note(f"{departure.field} is not as assumed ({assumption}): {values}")
             else:
-                yield Departure(one.field, f"what the contract says: {one.expected}", one.actual)
+                yield Departure(departure.field, f"what the contract says: {departure.expected}", departure.actual)
 
     @cached_property
     def products(self) -> dict[str, Any]:
@@ -250,7 +251,7 @@ def a_dynamic_list(run: Run) -> tuple[dict[str, str], Field, dict[str, Any]]:
     entered in, and the product. Raises `NotExercised`."""
     for product, field in selects(run, kind="dynamic"):
         source = field["data_source"].get("params", {}).get("account_number", {}).get("from_field")
-        entered = next((one for one in product["fields"] if one["id"] == source), None)
+        entered = next((field for field in product["fields"] if field["id"] == source), None)
         if entered is not None:
             return {"product_code": product["code"], "field_id": field["id"]}, entered, product
     raise NotExercised("no product of the catalog has options that depend on an account")

@@ -101,5 +101,9 @@ def shown(value: object) -> str:
 
 def assume_block(learned: Iterable[LearnedKnob]) -> str:
     """Return YAML with a line for each knob; empty without learned knobs."""
-    lines = [line for one in learned for line in (f"  # {one_line(one.evidence)}", f"  {one.knob}: {flow(one.value)}")]
+    lines = [
+        line
+        for learned_knob in learned
+        for line in (f"  # {one_line(learned_knob.evidence)}", f"  {learned_knob.knob}: {flow(learned_knob.value)}")
+    ]
     return "\n".join(["assume:", *lines]) + "\n" if lines else ""

@@ -152,7 +152,7 @@ class PaymentRunner:
     def post(self, payment: PlannedPayment) -> Answer:
         """Send a payment, for the first time or again. Raises `NotExercised` beyond the limit and after a refid that
         was paid twice, `NoAnswer`, and `Departs` for a failure of the service."""
-        if twice := [one.refid for one in self._payments or () if len(one.falls) > 1]:
+        if twice := [planned.refid for planned in self._payments or () if len(planned.falls) > 1]:
             raise NotExercised(f"{twice[0]} was paid twice, so nothing more is paid")
         before, is_again = self.balance(), bool(payment.balances)
         order = payment.order

@@ -40,8 +40,8 @@ def repeated_query_keys(run: Run) -> tuple[Any, str]:
     sent = target("/v2/transactions", date=run.days, limit=1, status=["SUCCESSFUL", "FAILED"])
     base = target("", date=run.days, limit=1).removeprefix("?")
     as_sent, by_value = (
-        _accepts(run, sent, f"{base}&status={one}&status={two}")
-        for one, two in (("SUCCESSFUL", "FAILED"), ("FAILED", "SUCCESSFUL"))
+        _accepts(run, sent, f"{base}&status={first}&status={second}")
+        for first, second in (("SUCCESSFUL", "FAILED"), ("FAILED", "SUCCESSFUL"))
     )
     evidence = f"signed in the order sent: {_word(as_sent)}; by value: {_word(by_value)}"
     return _which(as_sent, by_value, ("as_sent", "sorted")), evidence
@@ -145,11 +145,13 @@ for _knob, _asked in (
 def tree_products(run: Run) -> tuple[Any, str]:
     codes = products_of(run)
     in_tree = {code for _, category in categories(run) for code in category["product_codes"]}
-    code = next((one for one in codes if one in in_tree), None)
+    code = next((code for code in codes if code in in_tree), None)
     if code is None or len(in_tree) < 2:
         raise NotExercised("the tree has fewer than two products")
     groups = run.good("/v2/catalog", product_code=code).at("tree.groups")
-    listed = {one for group in groups for category in group["categories"] for one in category["product_codes"]}
+    listed = {
+        listed_code for group in groups for category in group["categories"] for listed_code in category["product_codes"]
+    }
     evidence = f"with product_code={code} the tree lists {len(listed)} of {len(in_tree)} products"
     return ("answer" if listed == {code} else "whole"), evidence
 

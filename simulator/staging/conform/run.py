@@ -96,7 +96,10 @@ def _result(run: Run, check: Check) -> Result:
     else:
         if departures:
             first = departures[:FINDINGS_MAX]
-            masked = tuple(Departure(*map(run.hidden, (one.field, one.expected, one.actual))) for one in first)
+            masked = tuple(
+                Departure(*map(run.hidden, (departure.field, departure.expected, departure.actual)))
+                for departure in first
+            )
             result = replace(result, outcome="departs", departures=masked)
     notes = tuple(run.hidden(note) for note in run.take_notes())
     return replace(result, notes=notes, duration_s=max(0.0, run.session.clock.now() - began))

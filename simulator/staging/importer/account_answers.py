@@ -68,7 +68,9 @@ class AnswerFile:
             is_same = first + b"\n" == header
             if is_same:
                 whole = [as_dict(decoded(line)) for line in rest.split(b"\n")[:-1]]
-                self._found = {one["target"]: (one["status"], one["body"]) for one in whole if one.keys() >= MEMBERS}
+                self._found = {
+                    answer["target"]: (answer["status"], answer["body"]) for answer in whole if answer.keys() >= MEMBERS
+                }
             number = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(number, "wb") as file:
                 file.write(content[: content.rfind(b"\n") + 1] if is_same else header)
@@ -204,7 +206,9 @@ def read_account(
     state.begin(updated)
     if len(state):
         progress(f"continuing: {len(state)} answers are known")
-    listed = {one.get("product_code"): one for one in dicts(as_dict(answers.ask("/v2/product-list")).get("data"))}
+    listed = {
+        product.get("product_code"): product for product in dicts(as_dict(answers.ask("/v2/product-list")).get("data"))
+    }
     products = []
     bodies = _with_codes(answers, catalog["products"])
     billers = list(_rows(answers, "/v1/interbank/billers", {}, "data")) if any(map(biller_field, bodies)) else []
@@ -275,7 +279,7 @@ def _read_field(answers: Answers, product: ProductAnswers, form: dict[str, Any],
         active, every = (
             list(_rows(answers, "/v2/options", query | {"is_active": text}, "items")) for text in ("true", "false")
         )
-        codes = {as_dict(one).get("code") for one in active}
+        codes = {as_dict(option).get("code") for option in active}
         inactive = [item for item in every if as_dict(item).get("code") not in codes]
         product.offers[field_id] = [Offer("", active, inactive)]
     elif entered == [ACCOUNT_NUMBER] and accounts:

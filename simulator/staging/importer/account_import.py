@@ -102,20 +102,20 @@ class ImportRequest:
     timeout_s: float = 60.0
 
 
-def import_account(wanted: ImportRequest, clock: SessionClock, progress: Callable[[str], None]) -> str:
+def import_account(request: ImportRequest, clock: SessionClock, progress: Callable[[str], None]) -> str:
     """Return the text of the scenario. The state file is deleted after a complete import.
 
     Raises `AccountRefused`, `ForeignStateFile`, `NoAnswer`, `LongPause`, `CannotSign`, and `NotExercised` when the
     requests are used up.
     """
-    host = parse_address(wanted.base_url).authority
-    secret_bytes(wanted.credentials.secret)
-    mask = masking(wanted.credentials)
-    state = AnswerFile(wanted.state, fingerprint(wanted.base_url, wanted.credentials.key), mask)
-    with closing(HttpService(wanted.base_url, wanted.timeout_s)) as service:
-        session = Session(service, wanted.credentials, clock, wanted.per_second, wanted.requests_max)
-        account = read_account(Answers(session, state), state, wanted.accounts, progress)
-        text = mask("\n".join([*scenario_lines(account, host, keep_urls=wanted.keep_urls), ""]))
+    host = parse_address(request.base_url).authority
+    secret_bytes(request.credentials.secret)
+    mask = masking(request.credentials)
+    state = AnswerFile(request.state, fingerprint(request.base_url, request.credentials.key), mask)
+    with closing(HttpService(request.base_url, request.timeout_s)) as service:
+        session = Session(service, request.credentials, clock, request.per_second, request.requests_max)
+        account = read_account(Answers(session, state), state, request.accounts, progress)
+        text = mask("\n".join([*scenario_lines(account, host, keep_urls=request.keep_urls), ""]))
     state.remove()
     return text
 

@@ -36,17 +36,17 @@ def product_differences(answers: ProductAnswers, product: Product) -> list[str]:
     return found
 
 
-def list_differences(answers: ProductAnswers, product: Product, whole: Catalog) -> list[str]:
+def list_differences(answers: ProductAnswers, product: Product, catalog: Catalog) -> list[str]:
     """Return a line for each difference in the legacy product list, which names group and category."""
     if not answers.listed:
         return []
-    ours = _ours(legacy.product_list(whole, [product]))["data"][0]
+    ours = _ours(legacy.product_list(catalog, [product]))["data"][0]
     return _lines("product-list", _differences(answers.listed, ours))
 
 
-def tree_differences(groups: list[Any], whole: Catalog) -> list[str]:
+def tree_differences(groups: list[Any], catalog: Catalog) -> list[str]:
     """Return a line for each kind of difference in the tree."""
-    ours = [_ours(catalog_answers.tree_part(group)) for group in whole.groups]
+    ours = [_ours(catalog_answers.tree_part(group)) for group in catalog.groups]
     return _lines("tree", _differences({"groups": groups}, {"groups": ours}))
 
 
@@ -55,13 +55,13 @@ def _of_offer(answers: ProductAnswers, product: Product, field_id: str, offer: O
     ours = listed if listed is not None else OptionList()
     place = f"options of {field_id}" + (f" for {offer.account}" if offer.account else "")
 
-    def shown(found: OptionList) -> list[Any]:
-        page = Page.of(len(found), 1, max(1, len(found)))
-        items: list[Any] = _ours(option_lists.options(product, field_id, found, page, by_denomination=True))["items"]
+    def rows_of(options: OptionList) -> list[Any]:
+        page = Page.of(len(options), 1, max(1, len(options)))
+        items: list[Any] = _ours(option_lists.options(product, field_id, options, page, by_denomination=True))["items"]
         return items
 
-    yield from _lines(place, _by_code(offer.active, shown(ours.active), "code"))
-    yield from _lines(f"{place}, inactive", _by_code(offer.inactive, shown(ours.inactive), "code"))
+    yield from _lines(place, _by_code(offer.active, rows_of(ours.active), "code"))
+    yield from _lines(f"{place}, inactive", _by_code(offer.inactive, rows_of(ours.inactive), "code"))
     if field_id == biller_field(answers.body) and answers.billers:
         page = Page.of(len(ours.active), 1, max(1, len(ours.active)))
         body = option_lists.billers(product, ours.active, page, "", {}, is_paged=False)

@@ -145,10 +145,12 @@ def fit(document: dict[str, Any]) -> int:
         problems = _problems(document)
         if not problems:
             return removed
-        whole = {found.groups() for one in problems if (found := _RULE.match(one.path)) and not _is_detail(one)}
+        whole = {
+            found.groups() for problem in problems if (found := _RULE.match(problem.path)) and not _is_detail(problem)
+        }
         rest = [problem for problem in problems if not _RULE.match(problem.path) or _is_detail(problem)]
         remove_problems(document, rest)
-        for section, place in sorted(whole, key=lambda one: int(one[1]), reverse=True):
+        for section, place in sorted(whole, key=lambda rule: int(rule[1]), reverse=True):
             del document[section][int(place)]
         removed += len(whole)
         for section in (*SECTIONS, "network", "schedule"):

@@ -85,13 +85,17 @@ class SeenLog:
 
     def add_notification(self, seen: SeenNotification) -> Notification:
         """Number a notification, and its departures; return it with its number."""
-        one = seen.notification = msgspec.structs.replace(seen.notification, n=self.notifications.last_n + 1)
-        self._add_departures(one.at, f"{one.method} {one.kind}", seen.departures, callback=one.n)
+        notification = seen.notification = msgspec.structs.replace(seen.notification, n=self.notifications.last_n + 1)
+        self._add_departures(
+            notification.at, f"{notification.method} {notification.kind}", seen.departures, callback=notification.n
+        )
         self.notifications.add(seen)
-        return one
+        return notification
 
-    def _add_departures(self, at: datetime, operation: str, found: Iterable[ContractDeparture], **place: int) -> None:
-        for departure in found:
+    def _add_departures(
+        self, at: datetime, operation: str, departures: Iterable[ContractDeparture], **place: int
+    ) -> None:
+        for departure in departures:
             self.departures.add(SeenDeparture(at=at, operation=operation, departure=departure, **place))
 
 
@@ -160,14 +164,14 @@ class Payments:
             if result:
                 self._observe(payment, call.at, result, "answer", call.n)
 
-    def note_history(self, call: Call, found: Iterable[Mapping[str, Any]]) -> None:
+    def note_history(self, call: Call, records: Iterable[Mapping[str, Any]]) -> None:
         """Update trxids and statuses of known payments from the records of a transaction history."""
-        for record in found:
+        for record in records:
             payment = self._by_refid.get(short(record.get("refid")))
             if payment is not None:
                 self._name(payment, short(record.get("trxid")))
-                said = {"status": record.get("status_name"), "statusCode": record.get("status_code")}
-                self._observe(payment, call.at, said, "history", call.n)
+                reported = {"status": record.get("status_name"), "statusCode": record.get("status_code")}
+                self._observe(payment, call.at, reported, "history", call.n)
 
     def note_callback(self, refid: str, at: datetime, result: Mapping[str, Any], n: int) -> None:
         """Record a callback about a payment, with its reported status."""

@@ -44,7 +44,7 @@ def exchange(seen: SeenCall, mask: Mask) -> dict[str, Any]:
         "sandbox": SANDBOX,
         "request": _message(mask, call.path, call.headers, call.body, seen.body_bytes),
         "response": _message(mask, call.path, call.answer_headers, call.answer, seen.answer_bytes),
-        "departures": [departure_of(one, mask) for one in seen.departures],
+        "departures": [departure_of(found, mask) for found in seen.departures],
     }
 
 
@@ -97,52 +97,52 @@ def departure(seen: SeenDeparture, mask: Mask) -> dict[str, Any]:
 
 def notification(seen: SeenNotification, mask: Mask) -> dict[str, Any]:
     """Return a callback or webhook, and the receiver's answer."""
-    one = seen.notification
-    path, _, query = one.url.partition("?")
+    message = seen.notification
+    path, _, query = message.url.partition("?")
     shown_query = mask.query(path, query.encode("latin-1", "replace"))
     return {
-        "n": one.n,
-        "at": render.moment(one.at),
-        "kind": one.kind,
-        "refid": mask.text(one.refid),
-        "trxid": one.trxid,
+        "n": message.n,
+        "at": render.moment(message.at),
+        "kind": message.kind,
+        "refid": mask.text(message.refid),
+        "trxid": message.trxid,
         "payment_status": mask.text(seen.reported),
         "signature": seen.signature,
-        "method": one.method,
+        "method": message.method,
         "url": mask.text(path) + (f"?{shown_query}" if query else ""),
-        "status": one.status or None,
-        "error": mask.text(one.error),
-        "body": mask.body("", one.answer[:RECEIVER_BODY_CHARS_MAX]),
-        "duration_us": one.duration_us,
+        "status": message.status or None,
+        "error": mask.text(message.error),
+        "body": mask.body("", message.answer[:RECEIVER_BODY_CHARS_MAX]),
+        "duration_us": message.duration_us,
         "departures": [departure_of(each, mask) for each in seen.departures],
-        "request": _message(mask, path, one.headers, one.body, len(one.body)),
-        "content_type": value_of(one.answer_headers, b"content-type").decode("latin-1"),
+        "request": _message(mask, path, message.headers, message.body, len(message.body)),
+        "content_type": value_of(message.answer_headers, b"content-type").decode("latin-1"),
     }
 
 
-def payment(one: Payment, mask: Mask) -> dict[str, Any]:
+def payment(observed: Payment, mask: Mask) -> dict[str, Any]:
     """Return a payment as far as it was observed."""
-    last = one.statuses[-1] if one.statuses else None
+    last = observed.statuses[-1] if observed.statuses else None
     return {
-        "trxid": mask.text(one.trxid),
-        "refid": mask.text(one.refid),
-        "product": mask.text(one.product),
-        "account": mask.text(one.account),
-        "amount": one.amount,
-        "cost": one.cost,
+        "trxid": mask.text(observed.trxid),
+        "refid": mask.text(observed.refid),
+        "product": mask.text(observed.product),
+        "account": mask.text(observed.account),
+        "amount": observed.amount,
+        "cost": observed.cost,
         "status": mask.text(last.status) if last else "",
         "status_code": last.status_code if last else None,
-        "created": render.moment(one.created),
-        "updated": render.moment(one.updated),
+        "created": render.moment(observed.created),
+        "updated": render.moment(observed.updated),
     }
 
 
-def status(one: SeenStatus, mask: Mask) -> dict[str, Any]:
+def status(seen: SeenStatus, mask: Mask) -> dict[str, Any]:
     """Return an observed status; `source` and `n` name the message that reported it."""
     return {
-        "at": render.moment(one.at),
-        "status": mask.text(one.status),
-        "status_code": one.status_code,
-        "source": one.source,
-        "n": one.n,
+        "at": render.moment(seen.at),
+        "status": mask.text(seen.status),
+        "status_code": seen.status_code,
+        "source": seen.source,
+        "n": seen.n,
     }

@@ -88,10 +88,10 @@ class Recording:
             self._complain(f"{self._path} was not written: {report(mistake, 'recording')}")
 
     def _make(self, batch: list[Call | Notification]) -> None:
-        for came in sorted(batch, key=attrgetter("at")):  # the messages arrived in the order of their ends
-            one = without_secrets(came, self._secrets.secrets)
-            if isinstance(one, Call):
-                self._recorder.note_call(one)
+        for raw in sorted(batch, key=attrgetter("at")):  # the messages arrived in the order of their ends
+            message = without_secrets(raw, self._secrets.secrets)
+            if isinstance(message, Call):
+                self._recorder.note_call(message)
             else:
-                self._recorder.note_notification(one)
+                self._recorder.note_notification(message)
         self._replace(self._path, self._recorder.scenario_text())

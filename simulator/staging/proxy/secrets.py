@@ -89,11 +89,11 @@ def judged(headers: Headers, body: bytes, secrets: Iterable[str]) -> str:
         return ""
     id_, stamp, _ = (fields.get(name, "") for name in STANDARD_HEADERS)
     known = [(secret, scheme) for secret in secrets for scheme in (_SCHEMES if _SECRET.fullmatch(secret) else (_TEXT,))]
-    expected = {signature_of(scheme, one, id_, stamp, body).encode() for one, scheme in known}
+    expected = {signature_of(scheme, secret, id_, stamp, body).encode() for secret, scheme in known}
     if not expected:
         return UNKNOWN
-    signatures = [one for value in given for one in value.split()]
-    values = {part.encode() for one in signatures for part in (one, one.partition("=")[2])}  # sha256= may precede it
+    texts = [text for value in given for text in value.split()]
+    values = {part.encode() for text in texts for part in (text, text.partition("=")[2])}  # sha256= may precede it
     return RIGHT if any(hmac.compare_digest(digest, other) for digest in values for other in expected) else WRONG
 
 
@@ -142,20 +142,21 @@ class Signatures:
             return ""
         return doubt or f"the service refused it with {refused}, though by the contract headers and signature are right"
 
-    def _denied(self, one: PassedExchange, sent: dict[bytes, bytes]) -> tuple[Denied | None, str]:
+    def _denied(self, exchange: PassedExchange, sent: dict[bytes, bytes]) -> tuple[Denied | None, str]:
         """Return the refusal by the contract, and a reason why the result is uncertain."""
         is_given = self._held is not None and sent.get(names.API_KEY) == self._key
         held = self._held if is_given and self._held is not None else _WITHOUT_SECRET
-        claim = check_headers(sent, held, one.at.timestamp(), TOLERANCE_S)
+        claim = check_headers(sent, held, exchange.at.timestamp(), TOLERANCE_S)
         if isinstance(claim, Denied):
             return claim, ""
         if not is_given:
             what = "the request has another key than --key" if self._held is not None else "give --key and --secret"
             return None, f"headers and time are right; only the secret can verify the signature: {what}"
-        denied = verify(claim, one.method.encode(), one.query, one.body, _RULES)
+        denied = verify(claim, exchange.method.encode(), exchange.query, exchange.body, _RULES)
         if denied is not None and denied.code == "invalid_signature":
-            fields = fields_of(one.method, one.path)
-            found = diagnose(claim, one.method, one.path, one.query, one.body, _RULES, headers=sent, fields=fields)
+            fields = fields_of(exchange.method, exchange.path)
+            request = exchange.method, exchange.path, exchange.query, exchange.body
+            found = diagnose(claim, *request, _RULES, headers=sent, fields=fields)
             denied = Denied(denied.code, found)
         return denied, ""
 

@@ -135,38 +135,39 @@ class Watcher:
             self.payments.note_history(call, records(answer))
         self.on_call(call)
 
-    def _note_notification(self, one: PassedExchange) -> None:
-        bodies = _read(one)
+    def _note_notification(self, exchange: PassedExchange) -> None:
+        bodies = _read(exchange)
         body = bodies.body
         is_webhook = isinstance(members(body).get("type"), str)
         result: Mapping[str, Any] = {}
         refid, found = "", departures.of_webhook(body)
         if not is_webhook:
-            result, refid = result_of(body) if body else callback_result(one.query), about(one.query, b"", body)[0]
-            found = departures.of_callback(one.method, one.query, body)
+            result = result_of(body) if body else callback_result(exchange.query)
+            refid = about(exchange.query, b"", body)[0]
+            found = departures.of_callback(exchange.method, exchange.query, body)
         known = self.payments.find(refid)
         notification = Notification(
             n=0,
-            at=one.at,
+            at=exchange.at,
             kind="webhook" if is_webhook else "callback",
-            method=one.method,
-            url=self._receiver + one.target.decode("latin-1"),
-            headers=one.headers,
+            method=exchange.method,
+            url=self._receiver + exchange.target.decode("latin-1"),
+            headers=exchange.headers,
             body=body,
-            status=one.answered,
-            answer_headers=one.answer_headers,
+            status=exchange.answered,
+            answer_headers=exchange.answer_headers,
             answer=bodies.answer,
-            duration_us=one.duration_us,
-            error="; ".join(filter(None, (one.words, bodies.note))),
+            duration_us=exchange.duration_us,
+            error="; ".join(filter(None, (exchange.words, bodies.note))),
             refid=refid,
             trxid=known.trxid if known else "",
         )
         seen = SeenNotification(
             notification=notification,
             departures=tuple(islice(found, DEPARTURES_MAX)) if bodies.body_is_judged else (),
-            signature=judged(one.headers, one.body, self.secrets.webhooks) if is_webhook else "",
+            signature=judged(exchange.headers, exchange.body, self.secrets.webhooks) if is_webhook else "",
             reported=str(result.get("status", ""))[:100],
-            status=one.own_status or one.status,
+            status=exchange.own_status or exchange.status,
         )
         notification = self.log.add_notification(seen)
         if refid:

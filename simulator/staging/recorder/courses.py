@@ -157,7 +157,9 @@ def timeline(course: Course) -> list[dict[str, Any]]:
 def described(course: Course) -> str:
     """Return the statuses with their observed times: the median, and the range."""
     parts = [STATUS_NAMES[course.steps[0].status]]
-    parts += [f"{STATUS_NAMES[one.status]} after {spread(course.times(n))}" for n, one in enumerate(course.steps) if n]
+    parts += [
+        f"{STATUS_NAMES[step.status]} after {spread(course.times(n))}" for n, step in enumerate(course.steps) if n
+    ]
     text = f"{counted(len(course.members), 'payment')}: {', '.join(parts)}"
     if course.steps[-1].status not in SETTLED:
         text += f", and no other status within {spread([course.last_s])}"

@@ -100,7 +100,7 @@ class SeenPayment:
     @property
     def is_settled(self) -> bool:
         """Return True if the provider has decided."""
-        return any(one.status in SETTLED for one in self.statuses)
+        return any(seen.status in SETTLED for seen in self.statuses)
 
 
 class RecordedPayments:
@@ -213,15 +213,15 @@ class RecordedPayments:
     def note_history(self, call: DecodedCall) -> None:
         """Record a page of the history, which has the exact times of payments (SPEC 2.4)."""
         for row in dicts(call.answer.get("data")):
-            one, status = (
+            payment, status = (
                 self.followed.get(short(row.get("refid"))),
                 HISTORY_STATUSES.get(short(row.get("status_name"))),
             )
-            if one is None:
+            if payment is None:
                 continue
-            self._refid_of[short(row.get("trxid"))] = one.refid
-            if status is not None and one.statuses:
-                one.see(call.at_s, status, row, offset_s(stamp(row.get("response_date")), stamp(row.get("date"))))
+            self._refid_of[short(row.get("trxid"))] = payment.refid
+            if status is not None and payment.statuses:
+                payment.see(call.at_s, status, row, offset_s(stamp(row.get("response_date")), stamp(row.get("date"))))
 
 
 def _plain(value: object) -> object:

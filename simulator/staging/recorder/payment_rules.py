@@ -109,12 +109,12 @@ def _in_order(observed: Sequence[ObservedRequest], usual: int, counts: Counter[i
 
 
 def payment_rules(
-    seen: RecordedPayments, products: AbstractSet[str], probe: Probe, notes: Notes, *, names_accounts: bool
+    record: RecordedPayments, products: AbstractSet[str], probe: Probe, notes: Notes, *, names_accounts: bool
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return all rules of payments for these products in order, and the comments for the head of the file."""
-    scripted = [refusal for refusal in seen.refusals if not _follows(refusal, probe)]
+    scripted = [refusal for refusal in record.refusals if not _follows(refusal, probe)]
     by_product: dict[str, list[SeenPayment]] = {}
-    for payment in (*seen.followed.values(), *scripted):
+    for payment in (*record.followed.values(), *scripted):
         by_product.setdefault(payment.product, []).append(payment)
     rules: list[dict[str, Any]] = []
     for product in sorted(by_product.keys() & products):
@@ -122,7 +122,7 @@ def payment_rules(
         observed = _observed(by_product[product], outcomes)
         parts = explain(observed, names_accounts=names_accounts) if observed else []
         rules += rules_of(product, parts, outcomes, notes)
-    return rules, list(_said(seen, len(seen.refusals) - len(scripted), _unpaid(seen, probe)))
+    return rules, list(_exclusions(record, len(record.refusals) - len(scripted), _unpaid(record, probe)))
 
 
 def _observed(requests: list[SeenPayment], outcomes: list[Outcome]) -> list[ObservedRequest]:
@@ -137,24 +137,24 @@ def _observed(requests: list[SeenPayment], outcomes: list[Outcome]) -> list[Obse
             found[request.number] = _place(Outcome(_refusal(request, request.refusal), words), outcomes)
     ordered = sorted(requests, key=lambda request: request.number)
     return [
-        ObservedRequest(one.account, short(str(one.amount)), found[one.number])
-        for one in ordered
-        if one.number in found
+        ObservedRequest(request.account, short(str(request.amount)), found[request.number])
+        for request in ordered
+        if request.number in found
     ]
 
 
 def _place(outcome: Outcome, outcomes: list[Outcome]) -> int:
     """Return the index of an outcome; equal outcomes share an index."""
-    found = next((place for place, one in enumerate(outcomes) if one.then == outcome.then), len(outcomes))
+    found = next((place for place, known in enumerate(outcomes) if known.then == outcome.then), len(outcomes))
     outcomes += [outcome] * (found == len(outcomes))
     return found
 
 
-def _unpaid(seen: RecordedPayments, probe: Probe) -> int:
+def _unpaid(record: RecordedPayments, probe: Probe) -> int:
     """Return how many payments the service created and this simulator refuses."""
     return sum(
         probe.refusal(payment.product, payment.account, payment.amount, payment.extras) is not None
-        for payment in seen.followed.values()
+        for payment in record.followed.values()
         if payment.statuses
     )
 
@@ -186,10 +186,14 @@ def _refusal(payment: SeenPayment, refusal: SeenRefusal) -> dict[str, Any]:
     return shown
 
 
-def void_rules(seen: RecordedPayments, products: AbstractSet[str], notes: Notes) -> Iterator[dict[str, Any]]:
+def void_rules(record: RecordedPayments, products: AbstractSet[str], notes: Notes) -> Iterator[dict[str, Any]]:
     """Yield a rule for each of these products whose voided payments were refunded: after the median of the times."""
-    for product in sorted(seen.voidable & products):
-        voided = [one for one in seen.followed.values() if one.product == product and one.voided_s is not None]
+    for product in sorted(record.voidable & products):
+        voided = [
+            payment
+            for payment in record.followed.values()
+            if payment.product == product and payment.voided_s is not None
+        ]
         times = [
             max(0.0, time_of(status)[0] - (payment.voided_s or 0.0))
             for payment in voided
@@ -203,13 +207,13 @@ def void_rules(seen: RecordedPayments, products: AbstractSet[str], notes: Notes)
             yield rule
 
 
-def _said(seen: RecordedPayments, by_itself: int, unpaid: int) -> Iterator[str]:
+def _exclusions(record: RecordedPayments, by_itself: int, unpaid: int) -> Iterator[str]:
     if by_itself:
         yield f"{counted(by_itself, 'refusal')} of a payment: catalog or wallet say so, which needs no rule"
     if unpaid:
         lack = "refused here, since something of the catalog was not seen"
         yield f"{counted(unpaid, 'payment')} that the service took: {lack}"
-    if seen.older:
-        yield f"{counted(seen.older, 'request')} about payments from before the record: left out"
-    if lost := sum(not payment.statuses for payment in seen.followed.values()):
+    if record.older:
+        yield f"{counted(record.older, 'request')} about payments from before the record: left out"
+    if lost := sum(not payment.statuses for payment in record.followed.values()):
         yield f"{counted(lost, 'payment')} without an answer or a later query"

@@ -82,7 +82,7 @@ def fit_products(
     fitted = fit_catalog(answers, catalogs.groups)
     for product in fitted.products:
         product.notes += notes.get(product.code, [])
-    known = {one.code for one in fitted.products}
+    known = {product.code for product in fitted.products}
     others = [code for code in {**by_product, **bills.billers, **dict.fromkeys(payments.voidable)} if code not in known]
     for code in sorted(others):
         made = _product_from_payments(code, payments, is_hidden=not catalogs.is_empty)

@@ -176,7 +176,7 @@ def _compared(field: str, whole: list[Any], paged: list[Any]) -> Iterator[Depart
 
 @check("4.5", "The pages of options are complete and without duplicates")
 def options_pages(run: Run) -> Iterator[Departure]:
-    where = max(lists(run), key=lambda one: _total(run, one), default=None)
+    where = max(lists(run), key=lambda query: _total(run, query), default=None)
     if where is None:
         raise NotExercised("no product of the catalog has a select field with static options")
     whole = [item["code"] for item in run.good("/v2/options", **where, limit=25000).rows("items")]

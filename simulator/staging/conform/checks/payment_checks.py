@@ -185,7 +185,7 @@ def refuse_refid(run: Run) -> Iterator[Departure]:
 @check("7.3", "An amount that is not sold is refused with 58 Invalid_Denomination", needs="payments")
 def refuse_amount(run: Run) -> Iterator[Departure]:
     select = {product["code"] for product, _ in selects(run, "pricing", "reference")}
-    order = next((one for one in run.runner.orders if one.product in select and not one.extras), None)
+    order = next((order for order in run.runner.orders if order.product in select and not order.extras), None)
     if order is None:
         raise NotExercised("--pay names no product whose amounts are a list")
     yield from refused(run, order, {"amount": str(NEVER_SOLD)}, 58, "Invalid_Denomination")
@@ -244,7 +244,7 @@ def voided(run: Run) -> tuple[PlannedPayment, list[Answer], Decimal]:
     if run.voided is None:
         rows = run.good("/v2/product-list").rows()
         refundable = {row["product_code"] for row in rows if row["is_refundable"]}
-        payment = next((one for one in paid(run) if one.order.product in refundable), None)
+        payment = next((payment for payment in paid(run) if payment.order.product in refundable), None)
         if payment is None:
             raise NotExercised("--pay names no product that the product list calls refundable")
         before = run.runner.balance()
@@ -256,7 +256,7 @@ def voided(run: Run) -> tuple[PlannedPayment, list[Answer], Decimal]:
             raise Departs("the wallet after a void", before, before - fall)
         if answers[0].status == 200 and answers[0].at("data.status") == "Success":
             known = len(payment.lost)
-            run.runner.follow([payment], lambda one: one.last.get("status") == STATUSES["refunded"])
+            run.runner.follow([payment], lambda refunded: refunded.last.get("status") == STATUSES["refunded"])
             for text in dict.fromkeys(payment.lost[known:]):
                 run.note(text)
         run.session.forget()

@@ -75,9 +75,9 @@ def deliveries_answer(run: Run) -> Iterator[Departure]:
     rows = answer.rows("deliveries")
     yield from unless(len(rows) <= 50, "deliveries", "at most 50 without a limit", len(rows))
     for row in rows[:1]:
-        one = run.get(f"/v2/balance-webhook/deliveries/{row['id']}")
-        yield from run.expected(one, 200)
-        yield from differ("id", row["id"], one.at("id"))
+        delivery = run.get(f"/v2/balance-webhook/deliveries/{row['id']}")
+        yield from run.expected(delivery, 200)
+        yield from differ("id", row["id"], delivery.at("id"))
 
 
 @check("1", "Times are in GMT+8")

@@ -123,9 +123,9 @@ def oldest_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 @check("2.5", "Each balance is the balance before plus the amount")
 def statement_arithmetic(run: Run) -> Iterator[Departure]:
     rows = oldest_first(recent(run, STATEMENT, 2).rows())
-    for one, two in pairwise(rows):
-        wanted = Decimal(one["balance"]) + Decimal(two["amount"])
-        yield from differ(f"balance of entry {two['id']}", wanted, Decimal(two["balance"]))
+    for earlier, later in pairwise(rows):
+        expected = Decimal(earlier["balance"]) + Decimal(later["amount"])
+        yield from differ(f"balance of entry {later['id']}", expected, Decimal(later["balance"]))
 
 
 @check("4.17", "The balance is that after the last entry")
