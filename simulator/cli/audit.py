@@ -7,11 +7,11 @@ from typing import Any
 from simulator.cli.control import NO_PATH, NO_SANDBOX, Control
 from simulator.cli.flags import asking_flags, file_option, own_option
 from simulator.cli.output import echo, echo_value, is_terminal, print_line
-from simulator.cli.reports.report_cases import UNWRITABLE, ReportCase, Suite, junit, write_all
+from simulator.cli.reports.report_cases import UNWRITABLE, WARNING, ReportCase, Suite, junit, write_all
 from simulator.cli.usage import BadResult, verb
 from simulator.short_text import whole_line
 
-AUDIT, WARNING, NOTHING = "audit", "audit_warning", "audit_of_nothing"
+AUDIT, NOTHING = "audit", "audit_of_nothing"
 NOT_EXERCISED = "not exercised"
 WHERE_TO_SEND = "does your client send to RESELLER_BASE_URL, and to the paths of the service?"
 

@@ -121,7 +121,7 @@ def _print(done: dict[str, Any]) -> None:
     if done["left_out"]:
         print_line(f"and {done['left_out']} more before these")
     what = "nothing more is due" if done["idle"] else "more is due later"
-    print_line(f"It is {clock_time(done['now'])}; {what}." if rows else f"It is {clock_time(done['now'])}.")
+    print_line(f"It is {clock_time(done['now'])}; {what}.")
     if held := done.get("held"):
         print_line(f"Held until a release: {', '.join(f'{count} in {name}' for name, count in held.items())}.")
     if done.get("reason"):

@@ -64,6 +64,13 @@ def test_annotations_are_one_line_each_with_their_properties_escaped() -> None:
     assert [one.partition("=")[0] for one in properties] == ["file", "line", "col", "title"]
 
 
+def test_a_warning_of_the_audit_is_an_annotation_too() -> None:
+    warning = ReportCase("pace: Wait.", True, "request 3 repeats 2", ("do: Wait.",), "audit_warning")
+    met = ReportCase("met", True, "expected 1, got 1", code="expectation")
+    [line] = annotations([Suite("sandbox default, audit", (met, warning))])
+    assert line == "::warning title=audit_warning::request 3 repeats 2%0Ado: Wait."
+
+
 def test_json_keeps_every_case() -> None:
     whole = json.loads(as_json(SUITES))
     assert (whole["title"], whole["ok"], [one["ok"] for one in whole["suites"]]) == (PROGRAM, False, [False, False])

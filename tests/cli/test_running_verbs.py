@@ -70,7 +70,9 @@ def test_an_advance_shows_people_what_happened(asking: Asking) -> None:
     assert re.fullmatch(r"[\d:]{8}\.\d{3} +status +order-1 +Processing 2", lines[1])
     assert re.fullmatch(r"[\d:]{8}\.\d{3} +callback +order-1 +Succesful +inbox:callbacks +200", lines[4])
     assert re.fullmatch(r"It is \S+ \S+ \+08:00; nothing more is due\.", lines[-1])
-    assert re.fullmatch(r"It is \S+ \S+ \+08:00\.\n", shown(asking, "advance", "1s"))
+    assert re.fullmatch(r"It is \S+ \S+ \+08:00; nothing more is due\.\n", shown(asking, "advance", "1s"))
+    asking.pay("order-2")
+    assert re.fullmatch(r"It is \S+ \S+ \+08:00; more is due later\.\n", shown(asking, "advance", "1s"))
 
 
 @pytest.mark.usefixtures("terminal")

@@ -8,10 +8,10 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
-from simulator.cli.audit import AUDIT, WARNING
+from simulator.cli.audit import AUDIT
 from simulator.cli.output import clock_time
 from simulator.cli.reports import html
-from simulator.cli.reports.report_cases import UNFINISHED, ReportCase, Suite
+from simulator.cli.reports.report_cases import UNFINISHED, WARNING, ReportCase, Suite
 from simulator.cli.server import BoundServer
 from simulator.cli.usage import CannotStart
 from simulator.control.journal_endpoints import exported, har, request_row

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from reseller_sim.exchange import proxy_hint
-from simulator.cli.audit import AUDIT, NOT_EXERCISED, NOTHING, WARNING, WHERE_TO_SEND, audit_cases
+from simulator.cli.audit import AUDIT, NOT_EXERCISED, NOTHING, WHERE_TO_SEND, audit_cases
 from simulator.cli.reports.folder import ReportFolder, begin_folder
-from simulator.cli.reports.report_cases import UNWRITABLE, ReportCase, Reports, RunFacts, Suite
+from simulator.cli.reports.report_cases import UNWRITABLE, WARNING, ReportCase, Reports, RunFacts, Suite
 from simulator.cli.reports.run_tapes import RunTapes
 from simulator.cli.server import BoundServer
 from simulator.cli.usage import CannotStart, notify
@@ -215,7 +215,7 @@ class Judge:
 def _print(suites: Sequence[Suite]) -> None:
     """Print the cases that are not ok, and the warnings."""
     for name, case in ((suite.name, case) for suite in suites for case in suite.cases):
-        if case.ok and not (case.code == WARNING and case.message):
+        if case.ok and not case.is_warning:
             continue
         place = f"{case.file}:{case.line}: " if case.line else ""
         if case.code in (AUDIT, WARNING):

@@ -19,6 +19,8 @@ from simulator.short_text import whole_line
 NOT_RUN = "not_run"
 """The code of a case whose message says why nothing was examined."""
 
+WARNING = "audit_warning"
+
 UNWRITABLE = 3
 UNFINISHED = "the run has not ended"
 
@@ -39,6 +41,11 @@ class ReportCase:
     column: int = 0
     skipped: str = ""
     duration_s: float = 0.0
+
+    @property
+    def is_warning(self) -> bool:
+        """Return whether it violates an obligation that does not fail a run."""
+        return self.ok and self.code == WARNING and bool(self.message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +167,7 @@ def annotations(suites: Sequence[Suite]) -> Iterator[str]:
     """Yield the lines to print. With several suites, each message names its sandbox; a file is always named."""
     for suite in suites:
         for case in suite.cases:
-            if not case.ok:
+            if not case.ok or case.is_warning:
                 yield _annotation(case, f"{suite.name}: " if len(suites) > 1 and suite.name != case.file else "")
 
 
@@ -169,7 +176,8 @@ def _annotation(case: ReportCase, where: str) -> str:
     named = {"file": case.file, "line": case.line, "col": case.column, "title": case.code}
     properties = [f"{name}={_escaped_command(str(value))}" for name, value in named.items() if value]
     written = ",".join(part.replace(":", "%3A").replace(",", "%2C") for part in properties)
-    return f"::error {written}::{_escaped_command(chr(10).join((where + case.message, *case.details)))}"
+    text = "\n".join((where + case.message, *case.details))
+    return f"::{'warning' if case.ok else 'error'} {written}::{_escaped_command(text)}"
 
 
 def _escaped_command(text: str) -> str:
