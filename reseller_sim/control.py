@@ -137,8 +137,9 @@ def decoded(request: str, answer: Answer) -> Any:
         said = f"{answer.status} {answer.text[:SHOWN_CHARS]!r}"
         raise WrongAnswer(f"{request} was answered with {said}: is it a simulator?")
     if answer.status >= REFUSED:
-        hint = WHERE_TO_AUTHORIZE if answer.status == UNAUTHORIZED else ""
-        message = f"{found.get('message', 'the control API refused the request')}{hint}"
+        message = str(found.get("message", "the control API refused the request"))
+        if answer.status == UNAUTHORIZED:  # the message tells of headers, which the client sends
+            message = message.partition(": send ")[0] + WHERE_TO_AUTHORIZE
         problems = tuple(f"{_place(one)}{one['path']}: {one['message']}" for one in found.get("problems") or ())
         code, member = found.get("error", NO_CODE), found.get("path") or ""
         raise SimulatorError(answer.status, code, message, member, problems)

@@ -184,7 +184,7 @@ def test_the_verb_asks_a_running_server(tmp_path: Path) -> None:
     assert states["refused-login-not-retried"] == "violated"
     assert (refused.status, missing.status) == (3, 3)
     assert "401" in refused.only_error_line
-    assert "with --token or RESELLER_SIM_TOKEN" in refused.only_error_line
+    assert "missing; give the control API's token with --token or RESELLER_SIM_TOKEN" in refused.only_error_line
     assert "404" in missing.only_error_line
 
 
