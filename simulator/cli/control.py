@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from http.client import HTTPException, HTTPResponse
+from os import environ
 from time import sleep
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -17,6 +18,7 @@ from simulator.cli.output import print_to_stderr
 from simulator.cli.usage import BadResult, CannotStart, wrong_usage
 from simulator.options import CONTROL_PATH, DEFAULT_PORT, LOOPBACK
 
+SANDBOX_VARIABLE = "RESELLER_SIM_SANDBOX"
 SANDBOX_PREFIX = "/s/"
 DEFAULT_URL = f"http://{LOOPBACK}:{DEFAULT_PORT}"
 TIMEOUT_S = 60.0
@@ -97,8 +99,9 @@ class Control:
         said = refused.message.removesuffix(client.WHERE_TO_AUTHORIZE)
         is_odd = path_part(self.sandbox) != self.sandbox  # the control API has no path with such an id
         if code == NO_SANDBOX or (code == NO_PATH and is_odd):
-            text = f"answered {status}: there is no sandbox {self.sandbox!r}: `reseller-sim sandbox list` lists them"
-            return self.useless(text)
+            source = f", which {SANDBOX_VARIABLE} names" if environ.get(SANDBOX_VARIABLE) == self.sandbox else ""
+            advice = "`reseller-sim sandbox list` lists them"
+            return self.useless(f"answered {status}: there is no sandbox {self.sandbox!r}{source}: {advice}")
         if code == NO_PATH:
             return BadResult(f"{self.base} answered {status}: {said}", code)
         if code in NOT_READY:

@@ -95,8 +95,10 @@ def test_a_refusal_is_reported_on_one_line(status: int, body: bytes, code: int, 
 def test_a_missing_sandbox_is_reported_with_its_name() -> None:
     with answering_by_path({"*": sends(b'{"error": "unknown_sandbox", "message": "x"}', 404)}) as url:
         by_flag = refusal(invoke("requests", "--sandbox", "gone", "--url", url), 3)
+        by_variable = refusal(invoke("requests", "--url", url, RESELLER_SIM_SANDBOX="gone"), 3)
         removed = refusal(invoke("sandbox", "rm", "gone", "--url", url, RESELLER_SIM_SANDBOX="mine"), 3)
     assert by_flag.endswith("there is no sandbox 'gone': `reseller-sim sandbox list` lists them")
+    assert "there is no sandbox 'gone', which RESELLER_SIM_SANDBOX names: " in by_variable
     assert removed == by_flag.replace("requests", "sandbox rm")
 
 

@@ -133,10 +133,8 @@ def test_an_event_without_the_shape_of_an_event_is_reported(verb: list[str], ans
     with server(answer) as (url, _):
         done = invoke(*verb, "--url", url)
     assert (done.exit_code, done.stdout) == (3, "")
-    assert (
-        done.stderr.splitlines()[-1]
-        == f"reseller-sim {verb[0]}: {url} sent something that is not an event: is it a simulator?"
-    )
+    said = f"reseller-sim {verb[0]}: {url} sent something that is not an event: is it a simulator?\n"
+    assert done.stderr.endswith(said), "Python may report garbage of other tests before it, while the stack is deep"
 
 
 def test_fields_that_no_event_has_are_not_kept() -> None:

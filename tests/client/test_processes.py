@@ -40,7 +40,9 @@ def test_arguments_go_to_serve() -> None:
         with simulator.sandbox() as sandbox:
             both = ("RESELLER_SIM_TOKEN", "RESELLER_SIM_CONTROL_TOKEN")
             assert {sandbox.environment[name] for name in both} == {"of-this-test"}
-        with pytest.raises(SimulatorError, match=r"^a token is missing; give the control API's token as `token`.*_SIM_TOKEN"):
+        with pytest.raises(
+            SimulatorError, match=r"^a token is missing; give the control API's token as `token`.*_SIM_TOKEN"
+        ):
             Simulator(simulator.url).sandbox()
 
 
