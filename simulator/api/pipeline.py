@@ -326,7 +326,7 @@ def record(call: ApiCall, recorder: LiveSandbox) -> None:
     if call.tape is None and not is_lost:
         own.tape.add(exchange, size)
     elif call.tape is own.tape:
-        own.tape.answer(exchange, size)
+        own.tape.add_answer(exchange, size)
     if recorder is own:
         if is_lost and call.tape is not own.tape:
             own.tape.add(RequestShown(exchange), size)

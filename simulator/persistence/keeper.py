@@ -66,7 +66,7 @@ class StoreKeeper(Keeper[LiveSandbox]):
                 writer.new_life(live.id, written_line(head_of(live)))
             else:
                 writer.activate_life(life)
-            self.follow(live).add_all(live.tape.taken()[written:])
+            self.follow(live).add_all(live.tape.frozen_entries()[written:])
             for mark in live.marks:
                 self._write_mark(live, mark, mark.n)
 
@@ -99,11 +99,11 @@ class StoreKeeper(Keeper[LiveSandbox]):
             for name in life.marks.keys() - {mark.name for mark in marks}:
                 self._store.writer.drop_mark(live.id, name)
             live.clock.now()  # the time that the lines get
-            self.follow(live, tape).add_all(tape.taken()[place.entries :])
+            self.follow(live, tape).add_all(tape.frozen_entries()[place.entries :])
 
     async def prepare(self, live: LiveSandbox) -> None:
         """Write the life of a rebuilt sandbox, a little per turn. It becomes valid when the sandbox begins."""
-        writer, entries = self._store.writer, live.tape.taken()
+        writer, entries = self._store.writer, live.tape.frozen_entries()
         life = writer.begin_life(live.id, written_line(head_of(live)))
         try:
             for number, line in enumerate(entry_lines(entries), 1):

@@ -176,7 +176,7 @@ class Rewinder:
         refuse_lost(live, life)
         await rebuilding.load_whole_tape(live.tape)
         _refuse_lost_beginning(live)
-        entries = live.tape.taken(moment.n)
+        entries = live.tape.frozen_entries(moment.n)
         # Separate budgets: rebuilding must not evict messages of other sandboxes.
         surroundings = Surroundings(self._surroundings.wall, self._surroundings.sender, unshared_budgets())
         compiler = await in_background(ScenarioCompiler, live.spec.scenario)
@@ -241,7 +241,7 @@ async def _moment_of(live: LiveSandbox, ref: MomentRef) -> Moment:
         _refuse_full(live)
         return Moment(len(live.tape), live.clock.now(), "now")
     await rebuilding.load_whole_tape(live.tape)
-    entries, span = live.tape.taken(), (live.beginning.started, live.clock.now())
+    entries, span = live.tape.frozen_entries(), (live.beginning.started, live.clock.now())
     try:
         moment = await in_background(lambda: rebuilding.moment_in(list(entries), until, *span))
     except Unacceptable:

@@ -282,7 +282,7 @@ class LiveSandbox:
     def frozen_copy(self) -> "LiveSandbox":
         """Return a frozen copy of this life, which is about to end. Nobody may command it; threads may read it."""
         self.own_secrets.index()  # cached now, so that reading the copy changes nothing
-        self.life_tape.settle()
+        self.life_tape.freeze()
         frozen = copy(self)
         frozen.journal, frozen.tape = self.life_journal, self.life_tape
         return frozen

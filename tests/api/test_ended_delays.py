@@ -32,7 +32,7 @@ def answered(client: Client, ending: str) -> Response:
 
     async def meanwhile() -> Response:
         paying = asyncio.ensure_future(client.acall("POST", "/v2/topup", PAYMENT, sandbox="mine"))
-        while not client.app.sandboxes.get("mine").tape.awaited():  # noqa: ASYNC110 - a delay rings no bell when it begins
+        while not client.app.sandboxes.get("mine").tape.waiting_requests():  # noqa: ASYNC110 - a delay rings no bell when it begins
             await asyncio.sleep(0)
         method, path, body = ENDINGS[ending]
         assert (await client.asim(method, path, body)).status in (200, 204)

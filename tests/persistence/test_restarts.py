@@ -119,11 +119,11 @@ def test_the_tape_before_a_snapshot_is_whole_after_a_restart(tmp_path: Path) -> 
         client.pay("one")
         assert client.run(saving_of(client).save(client.live))
         client.pay("two")
-        before = client.live.tape.taken()
+        before = client.live.tape.frozen_entries()
         assert folder_of(client)._store.writer.life_of("default").n > len(before)
         folder = killed(client, tmp_path)
     with serving(folder) as client:
-        assert list(entry_lines(client.live.tape.taken())) == list(entry_lines(before))
+        assert list(entry_lines(client.live.tape.frozen_entries())) == list(entry_lines(before))
         assert client.sim("POST", f"{DEFAULT}/rewind", {"n": 1}).status == 200
 
 

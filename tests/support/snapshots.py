@@ -107,7 +107,7 @@ def snapshots_at(app: App, tape: ReadTape, places: Iterable[int]) -> tuple[list[
     wanted = sorted({min(one, len(tape.entries)) for one in places})
     found: list[Snapshot] = []
     for place in range(len(tape.entries) + 1):
-        if wanted and place >= wanted[0] and not player.live.tape.awaited():
+        if wanted and place >= wanted[0] and not player.live.tape.waiting_requests():
             wanted = [one for one in wanted if one > place]
             found.append(take(player.live, place))
         if place < len(tape.entries):
@@ -119,7 +119,7 @@ def snapshots_at(app: App, tape: ReadTape, places: Iterable[int]) -> tuple[list[
 
 def taken(player: Player) -> Snapshot | None:
     """Return a snapshot of a player, None if a request waits."""
-    return None if player.live.tape.awaited() else take(player.live, player.place)
+    return None if player.live.tape.waiting_requests() else take(player.live, player.place)
 
 
 def assert_goes_on(app: App, tape: ReadTape, places: Iterable[int]) -> int:

@@ -134,7 +134,7 @@ class Answers:
 
     def _judge_shut_out(self, life: Life, exchange: Exchange, asked: Asked, answered: Answered) -> None:
         limit = life.live.scenario.limits.requests_per_interval
-        counted = life.answers + len(list(life.live.tape.awaited())) + life.gone
+        counted = life.answers + len(list(life.live.tape.waiting_requests())) + life.gone
         is_blocked = limit is not None and counted > limit
         if exchange.error == "ip_blocked" and not is_blocked:
             self._object(asked, answered, f"blocks after {counted} requests, {limit} are allowed")

@@ -88,7 +88,7 @@ class Life:
         state = live.core.state
         found = replace(self, live=live, core=live.core, journal=live.journal, answers=live.journal.last_n, now=None)
         found.events_read, found.is_rebuilt = live.events.count, True
-        found.gone += len(list(self.live.tape.awaited()))
+        found.gone += len(list(self.live.tape.waiting_requests()))
         found.products = {code: one.is_active for code, one in state.catalog.products.items()}
         found.statuses = {
             one.trxid: [result.status.value for result in one.results] for one in state.transactions.values()

@@ -117,7 +117,7 @@ class Player:
         for answering, _ in self._waiting.values():
             answering.close()
         self._waiting.clear()
-        self.live.tape.end()
+        self.live.tape.forget_waiting()
 
     def _request(self, recorded: Exchange) -> Difference | None:
         answering = self._begin(recorded)

@@ -113,7 +113,7 @@ async def load_whole_tape(tape: Tape) -> None:
     """Load all entries of a tape into memory."""
     unread = tape.unread
     if unread is not None:
-        tape.has_read(unread, await in_background(unread.read))
+        tape.insert_unread(unread, await in_background(unread.read))
 
 
 class Moment(NamedTuple):

@@ -90,7 +90,7 @@ class TakenTape(NamedTuple):
 def take_tape(live: LiveSandbox, now: datetime | None = None, ended: Ending = "") -> TakenTape:
     """Return the tape of a sandbox up to now, or of a life that `ended` at the time `now`. It can be read in a
     thread."""
-    entries = live.tape.taken()
+    entries = live.tape.frozen_entries()
     end = end_of(live, len(entries), live.tape.left_out, now, ended)
     head, keys, server = head_of(live, len(entries)), frozenset(live.core.state.keys), tuple(live.server_secrets.known)
     return TakenTape(head, entries, end, keys, live.former_secrets.generations, server)

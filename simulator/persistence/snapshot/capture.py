@@ -61,7 +61,7 @@ def refuse_not_now(live: LiveSandbox) -> None:
     """Raise `NotNow` when a request waits or an advance runs, and when the sandbox is closed."""
     if live.is_closed:
         raise NotNow(f"the sandbox {live.id!r} was deleted or is being reset")
-    if live.tape.awaited():
+    if live.tape.waiting_requests():
         raise NotNow(f"a request of the sandbox {live.id!r} waits")
     if live.driver.advancing is not None or live.driver.is_settling:
         raise NotNow(f"the sandbox {live.id!r} is being advanced")

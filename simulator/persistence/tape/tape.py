@@ -1,4 +1,8 @@
-"""The tape of a sandbox: its inputs in order, since it began or was reset."""
+"""The tape of a sandbox: its inputs in order, since it began or was reset.
+
+The pipeline adds requests (`add`, and `add_answer` for a request that waited), `LiveSandbox` adds commands, and the
+driver, the courier and the inboxes add their entries. With a store, its recorder gets each entry, too.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
@@ -57,16 +61,17 @@ class Tape:
     only counts further inputs, in `left_out` and `left_bytes`: a tape with a gap cannot be replayed."""
 
     def __init__(self, entries_max: int, bytes_max: int, budget: TapeBudget | None = None) -> None:
-        self._room = entries_max
+        self._entries_left = entries_max
         self._bytes_max = bytes_max
-        self.entries = EntryList()  # that were read
-        self.unread: Unread | None = None  # the first entries, until they have been read
-        self._began: list[RequestRecord] = []  # that may still wait
+        self.unread: Unread | None = None  # the first entries after a restart, until they are read
+        self.entries = EntryList()  # the entries after them
         self.bytes = 0
-        self.left_out = self.left_bytes = 0
-        self.recorder: Recorder | None = None
+        self._begun_requests: list[RequestRecord] = []  # that may still wait for their answers
+        self.left_out = 0  # entries that had no room
+        self.left_bytes = 0
+        self.recorder: Recorder | None = None  # of the store
         self._budget = budget or TapeBudget(inf)
-        self._counted = 0  # in the budget
+        self._counted = 0  # bytes in the budget
 
     def __len__(self) -> int:
         return len(self.entries) + (self.unread.count if self.unread else 0)
@@ -75,15 +80,15 @@ class Tape:
         """Yield the entries as of now, without later entries. Unread entries are read first."""
         return iter(self._read()[:])
 
-    def taken(self, count: int | None = None) -> EntryList:
+    def frozen_entries(self, count: int | None = None) -> EntryList:
         """Return the entries as of now, or the first `count`. They are immutable: waiting requests are copied."""
         entries = self._read()[:count]
         # To look at a hundred thousand entries would hold the event loop.
-        return self._with_copies(entries) if self.awaited() else entries
+        return self._with_copies(entries) if self.waiting_requests() else entries
 
-    def settle(self) -> None:
+    def freeze(self) -> None:
         """Copy waiting requests, which are answered elsewhere, so that the entries stay unchanged."""
-        if self.awaited():
+        if self.waiting_requests():
             self.entries = self._with_copies(self.entries)
 
     def add(self, entry: Entry, size: int = ENTRY_BYTES) -> None:
@@ -91,13 +96,13 @@ class Tape:
         if self.recorder is not None:
             self.recorder.add(entry)
         if type(entry) is RequestBegan:
-            self._began = [*self.awaited(), entry.exchange]
+            self._begun_requests = [*self.waiting_requests(), entry.exchange]
         budget = self._budget
-        is_full = self.left_out or self._room <= 0 or self.bytes + size > self._bytes_max
+        is_full = self.left_out or self._entries_left <= 0 or self.bytes + size > self._bytes_max
         is_tight = budget.is_passed or budget.bytes + size > budget.bytes_max
         if is_full or (is_tight and not budget.has_room(size)):
             if not self.left_out:
-                self.settle()
+                self.freeze()
             self.left_out += 1
             self.left_bytes += size
             return
@@ -105,7 +110,7 @@ class Tape:
         latest.append(entry)
         if len(latest) >= RUN:
             self.entries.pack()
-        self._room -= 1
+        self._entries_left -= 1
         self.bytes += size
         self._counted += size
         budget.bytes += size
@@ -125,42 +130,43 @@ class Tape:
         self._counted += size
         self._budget.bytes += size
 
-    def awaited(self) -> list[RequestRecord]:
-        """Return the waiting requests that began on it."""
-        return [exchange for exchange in self._began if not exchange.n]
+    def waiting_requests(self) -> list[RequestRecord]:
+        """Return the requests that began on this tape and have no answer yet."""
+        return [exchange for exchange in self._begun_requests if not exchange.n]
 
     def restore(self, entries: Iterable[Entry], size: int, left_out: int, left_bytes: int) -> None:
         """Continue after entries of `size` bytes, and after `left_out` entries of `left_bytes` that had no room."""
         self.entries = entries if isinstance(entries, EntryList) else EntryList(entries)
         self.bytes, self.left_out, self.left_bytes = size, left_out, left_bytes
         self._count(size - self._counted)
-        self._room -= len(self)
+        self._entries_left -= len(self)
 
     def restore_unread(self, unread: Unread) -> None:
         """Read the restored entries, which are stored elsewhere, when they are needed."""
         self.unread = unread
         self._count(-self._counted)
-        self._room -= unread.count
+        self._entries_left -= unread.count
 
-    def has_read(self, unread: "Unread", entries: Sequence[Entry]) -> None:
-        """Insert the unread entries at the front. When they are no longer stored, all entries count as left out."""
+    def insert_unread(self, unread: "Unread", entries: Sequence[Entry]) -> None:
+        """Insert the `unread` entries, which were read, at the front. When they are no longer stored, all entries count
+        as left out."""
         if self.unread is unread:
             self.unread = None
-            behind = self.entries if len(entries) == unread.count else ()
-            self.left_out += unread.count - len(entries) + len(self.entries) - len(behind)
-            self.entries = EntryList([*entries, *behind])
+            later = self.entries if len(entries) == unread.count else ()
+            self.left_out += unread.count - len(entries) + len(self.entries) - len(later)
+            self.entries = EntryList([*entries, *later])
             self._count(self.bytes - self._counted if self.entries else -self._counted)
 
     def _read(self) -> EntryList:
         if self.unread is not None:
-            self.has_read(self.unread, self.unread.read())
+            self.insert_unread(self.unread, self.unread.read())
         return self.entries
 
-    def end(self) -> None:
-        """Forget the waiting requests."""
-        self._began = []
+    def forget_waiting(self) -> None:
+        """Forget the waiting requests: none of them will be answered."""
+        self._begun_requests = []
 
-    def answer(self, recorded: RequestRecord, size: int) -> None:
+    def add_answer(self, recorded: RequestRecord, size: int) -> None:
         """Record that the request of an entry was answered, which adds `size` bytes."""
         if self.recorder is not None:
             self.recorder.answered(recorded)
@@ -171,7 +177,7 @@ class Tape:
         self._count(size)
 
     def _with_copies(self, entries: Iterable[Entry]) -> EntryList:
-        copies = {id(exchange): replace(exchange) for exchange in self.awaited()}
+        copies = {id(exchange): replace(exchange) for exchange in self.waiting_requests()}
 
         def copied(entry: Any) -> Any:
             copy = copies.get(id(getattr(entry, "exchange", None)))

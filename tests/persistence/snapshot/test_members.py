@@ -57,8 +57,9 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
     "Tape": (
         "entries bytes left_out left_bytes",
         {
-            "_room": SCENARIO, "_bytes_max": SCENARIO, "_began": "there is no snapshot while one waits",
-            "unread": "entries, too", "recorder": AROUND, "_budget": AROUND, "_counted": DERIVED,
+            "_entries_left": SCENARIO, "_bytes_max": SCENARIO, "unread": "entries, too",
+            "_begun_requests": "there is no snapshot while one waits",
+            "recorder": AROUND, "_budget": AROUND, "_counted": DERIVED,
         },
     ),
     "BoundedLog": (

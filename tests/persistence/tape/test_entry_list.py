@@ -88,7 +88,7 @@ def test_what_was_taken_does_not_grow_with_the_tape() -> None:
     added = entries(UTC)
     tape = tape_of(added)
     for count in (None, RUN, COUNT - 3):
-        taken = tape.taken(count)
+        taken = tape.frozen_entries(count)
         for entry in added:
             tape.add(entry)
         assert list(taken) == (added * 9)[: len(taken)]
@@ -97,7 +97,7 @@ def test_what_was_taken_does_not_grow_with_the_tape() -> None:
 
 def test_a_tape_that_continues_after_a_part_of_another_has_the_entries_of_both() -> None:
     added = entries(UTC)
-    tape, first = Tape(COUNT + 1, 10**9), tape_of(added).taken(2 * RUN)
+    tape, first = Tape(COUNT + 1, 10**9), tape_of(added).frozen_entries(2 * RUN)
     tape.restore(first, 700, 0, 0)
     for entry in added:
         tape.add(entry)

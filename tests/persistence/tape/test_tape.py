@@ -43,7 +43,7 @@ def test_the_recorded_head_of_a_waiting_request_never_changes() -> None:
     for one in (waiting, answered):
         tape.add(RequestBegan(one))
         tape.add(RequestResumed(one, NOW, NOW))
-    taken = tape.taken()
+    taken = tape.frozen_entries()
     waiting.n, waiting.status = 2, 200
     began, resumed, other, _ = taken
     assert isinstance(began, RequestBegan)

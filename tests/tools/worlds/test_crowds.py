@@ -17,7 +17,7 @@ DEFECTS = (
     Defect("a snapshot outlives the rewind that undid its entries", "persistence.writer:Writer.cut",
            "self._close_snapshot(life)", "pass", seed=2),
     Defect("what a rewound tape begins with is not on disk", "persistence.keeper:StoreKeeper.rewound",
-           ".add_all(tape.taken()[place.entries :])", ""),
+           ".add_all(tape.frozen_entries()[place.entries :])", ""),
     Defect("the marks of a fork are not on disk", "persistence.keeper:StoreKeeper.begin",
            "for mark in live.marks:", "for mark in []:", seed=9),
 )  # fmt: skip
