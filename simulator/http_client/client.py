@@ -56,7 +56,9 @@ class Client:
         try:
             connection.begin(reader)
             if not reader.is_over:
-                self._send_soon(connection, request)
+                if not self._unsent:
+                    self._loop.call_soon(self._send_all)
+                self._unsent.append((connection, request))
                 self._deadlines_s[connection] = deadline_s
                 if deadline_s < self._alarm_s:
                     self._set_alarm(deadline_s)
@@ -67,14 +69,9 @@ class Client:
             connection.end()
             self.give_back(connection)
 
-    def _send_soon(self, connection: Connection, request: bytes) -> None:
-        """Send a request at the end of this turn of the event loop, after those of other exchanges: a server that has
-        to be woken is woken once for all of them."""
-        if not self._unsent:
-            self._loop.call_soon(self._send_all)
-        self._unsent.append((connection, request))
-
     def _send_all(self) -> None:
+        """Send the requests of all exchanges that began in this turn of the event loop: a server that has to be woken
+        is woken once for all of them."""
         unsent, self._unsent = self._unsent, []
         for connection, request in unsent:
             connection.start(request)

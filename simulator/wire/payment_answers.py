@@ -63,16 +63,14 @@ def refusal(refused: PaymentRefused, request: Mapping[str, Any], now: datetime) 
 
 def callback(transaction: Transaction, result: PaymentResult) -> dict[str, Any]:
     """Return the body of a POST callback. `balance` is the result's: the wallet after this transaction (SPEC 2.3)."""
-    return {"data": _callback_fields(transaction, result, year_first(result.at))}
+    status = CALLBACK_STATUS_NAMES[result.kind.status]
+    return {"data": _fields(transaction, result, status, result.balance, year_first(result.at))}
 
 
 def callback_message(transaction: Transaction, result: PaymentResult) -> dict[str, Any]:
     """Return the `message` of a GET callback: without wrapper, its timestamp with milliseconds."""
-    return _callback_fields(transaction, result, year_first_ms(result.at))
-
-
-def _callback_fields(transaction: Transaction, result: PaymentResult, timestamp: str) -> dict[str, Any]:
-    return _fields(transaction, result, CALLBACK_STATUS_NAMES[result.kind.status], result.balance, timestamp)
+    status = CALLBACK_STATUS_NAMES[result.kind.status]
+    return _fields(transaction, result, status, result.balance, year_first_ms(result.at))
 
 
 def _text(request: Mapping[str, Any], name: str) -> str:
