@@ -58,8 +58,7 @@ class ServerCounts:
     def count_attempt(self, kind: str, result: AttemptResult, duration_us: int) -> None:
         """Count an attempt of a callback or webhook."""
         answer = "accepted" if is_accepted(result) else "refused"
-        outcome = answer if result.kind is AttemptEnd.ANSWERED else str(result.kind)
-        add_duration(self.attempts[kind, outcome], duration_us)
+        add_duration(self.attempts[kind, str(result.kind) if result.status is None else answer], duration_us)
 
 
 TICK_S: Final = 0.25

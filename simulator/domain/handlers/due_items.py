@@ -19,12 +19,12 @@ from simulator.domain.handlers import (
     timeline,
     webhook_jobs,
 )
-from simulator.domain.model.callbacks import Callback, CallbackState
-from simulator.domain.model.delivery_attempts import Attempt, AttemptEnd, Send
+from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.delivery_attempts import Attempt, AttemptEnd, Send, is_accepted
 from simulator.domain.model.domain_events import AttemptOutcome
 from simulator.domain.model.schedule import ScheduledChange
 from simulator.domain.model.wallet import Entry
-from simulator.domain.model.webhooks import Delivery, DeliveryState
+from simulator.domain.model.webhooks import Delivery
 from simulator.domain.state import State
 
 SCHEDULABLE: Mapping[type[Command], Callable[[State, Any, datetime], Any]] = {
@@ -79,12 +79,10 @@ def end_attempt(state: State, command: EndAttempt, now: datetime) -> None:
     assert attempt.result is None, "an attempt ends once"
     if isinstance(job, Callback):
         wait = callback_jobs.end_attempt(state, job, attempt, result)
-        is_delivered = job.state is CallbackState.DELIVERED
         counts = state.callback_counts[job.transaction.reseller]
     else:
         assert isinstance(job, Delivery), "a job is a callback or a delivery"
         wait = webhook_jobs.end_attempt(state, job, attempt, result, now)
-        is_delivered = job.state is DeliveryState.SUCCEEDED
         counts = state.webhook_counts[job.reseller]
     next_due = None
     if wait is not None:
@@ -92,8 +90,8 @@ def end_attempt(state: State, command: EndAttempt, now: datetime) -> None:
         state.agenda.add(next_due, job)
     attempt.state = job.state
     counts.attempts += 1
-    counts.delivered += is_delivered
-    counts.failed += wait is None and not is_delivered
+    counts.delivered += is_accepted(result)
+    counts.failed += wait is None and not is_accepted(result)
     state.publish(AttemptOutcome(job.id, attempt.number, now, next_due))
 
 

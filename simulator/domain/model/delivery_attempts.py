@@ -31,8 +31,8 @@ class AttemptEnd(StrEnum):
 
 
 class AttemptResult(msgspec.Struct, frozen=True, gc=False):
-    """The result of an attempt. `status` is the receiver's HTTP status; `body` the start of its answer; `error`
-    describes the failure, or an error in the answer after its status line."""
+    """The result of an attempt. `status` is the receiver's HTTP status, None without an answer; `body` the start of its
+    answer; `error` describes the failure, or an error in the answer after its status line."""
 
     kind: AttemptEnd
     status: int | None = None
@@ -77,7 +77,7 @@ def counted(attempts: Iterable[Attempt]) -> int:
 
 def is_accepted(result: AttemptResult) -> bool:
     """Return whether the result is any 2xx."""
-    return result.kind is AttemptEnd.ANSWERED and result.status is not None and 200 <= result.status < 300
+    return result.status is not None and 200 <= result.status < 300
 
 
 class JobCounts(msgspec.Struct):
