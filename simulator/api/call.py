@@ -107,23 +107,20 @@ class ClientConnection(Protocol):
 
 
 class ApiRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An incoming request. Header names are in lower case; `by_name` has the last of repeated headers. `client` is the
-    socket's address. `body` is None when it must be awaited from `receive`, the ASGI callable. `target` and `replay_of`
-    are as in `Exchange`. `verdict` returns the tape's refusal of a signature that cannot be verified again, None if it
-    was valid. `recorded` is the record of a request that is already on a tape, which has the `scheme`."""
+    """An incoming request: from a client, sent again by a user (`replay_of`), or played from a tape (`recorded`)."""
 
     method: str
     query: bytes
-    headers: list[tuple[bytes, bytes]]
-    by_name: dict[bytes, bytes]
-    client: str
-    body: bytes | None
-    receive: Receive | None = None
-    target: bytes = b""
-    replay_of: int = 0
-    verdict: Callable[[], Denied | None] | None = None
-    recorded: Exchange | None = None
-    scheme: str = ""
+    headers: list[tuple[bytes, bytes]]  # names in lower case
+    by_name: dict[bytes, bytes]  # the last of repeated headers
+    client: str  # the socket's address
+    body: bytes | None  # None when it must be awaited from `receive`
+    receive: Receive | None = None  # of ASGI
+    target: bytes = b""  # as in `Exchange`
+    replay_of: int = 0  # as in `Exchange`
+    verdict: Callable[[], Denied | None] | None = None  # the tape's, if no signature can be verified
+    recorded: Exchange | None = None  # the record on the tape
+    scheme: str = ""  # of the request that is sent again or played
     source: "ClientConnection | None" = None
 
 
@@ -155,43 +152,38 @@ class Access(Enum):
 
 
 class ChosenFault(msgspec.Struct, gc=False):
-    """The fault of a call: its rule, whether the request selected it by name, the counted values, whether its delay has
-    passed, and whether the delay exceeded the timeout."""
+    """The fault of a call."""
 
     rule: Rule[FaultThen]
-    is_selected: bool = False
-    values: tuple[tuple[str, str], ...] = ()
-    has_waited: bool = False
-    timed_out: bool = False
+    is_selected: bool = False  # by its name
+    values: tuple[tuple[str, str], ...] = ()  # to count, see `Choice`
+    has_waited: bool = False  # its delay has passed
+    timed_out: bool = False  # the delay exceeded the timeout
 
 
 class ApiCall(msgspec.Struct, kw_only=True, gc=False):
-    """A request in the pipeline. `now` is the sandbox's time, derived from `wall`, which is read once; `named` is the
-    API key in the headers and its owner; `reseller`, and `key` without a bearer token, are set by authentication;
-    `fields` are the decoded and validated body or query; `is_exact` unless a part of the body may be ignored; `claim`
-    is what the headers claim: a signature, or the reseller of a bearer token; `has_body` once its body was read or was
-    too large; `tape` is the tape where the call began, if it has waited."""
+    """A request in the pipeline, whose steps set the fields with defaults."""
 
     request: ApiRequest
     sandbox: LiveSandbox
-    now: datetime
+    core: Sandbox | None = None  # the sandbox's when the request came
+    now: datetime  # the sandbox's time, derived from `wall`, which is read once
     wall: datetime
-    exchange: Exchange
-    headers: Mapping[bytes, bytes]
-    fields: dict[str, Any] = {}
-    named: tuple[Reseller, ApiKey] | None = None
-    reseller: Reseller | None = None
-    key: str = ""
-    path_parameters: Mapping[str, str] = {}
+    exchange: Exchange  # its record for the journal
+    headers: Mapping[bytes, bytes]  # the values of repeated headers are joined
     endpoint: "ApiEndpoint" = None  # type: ignore[assignment]  # set before it is read
-    claim: Claim | Reseller | None = None
+    path_parameters: Mapping[str, str] = {}
+    named: tuple[Reseller, ApiKey] | None = None  # the API key in the headers, and its owner
+    claim: Claim | Reseller | None = None  # what the headers claim: a signature, or the reseller of a bearer token
+    reseller: Reseller | None = None  # authenticated
+    key: str = ""  # authenticated; empty for a bearer token
+    has_body: bool = False  # its body was read, or was too large
+    fields: dict[str, Any] = {}  # the decoded and validated body or query
+    is_exact: bool = True  # no part of the body may be ignored
+    awaits_fault: bool = True  # the search for a fault has not ended
+    matched_faults: tuple[str, ...] = ()  # rules that matched in the search before the body
     fault: ChosenFault | None = None
-    core: Sandbox | None = None
-    awaits_fault: bool = True
-    matched_faults: tuple[str, ...] = ()
-    is_exact: bool = True
-    has_body: bool = False
-    tape: Tape | None = None
+    tape: Tape | None = None  # the tape where the call began, if it has waited
 
     @property
     def is_lost(self) -> bool:

@@ -143,47 +143,37 @@ UNEXPECTED = "unexpected"
 
 
 class Exchange(RequestRecord, gc=False, kw_only=True):
-    """A request and its answer, filled in by the pipeline and then stored in the journal.
+    """A request and its answer, filled in by the pipeline and then stored in the journal. Its number `n` is assigned
+    when it is answered, so that the journal is in order; it stays 0 when the sandbox was deleted before."""
 
-    `n` is assigned when it is answered, so that the journal is in order; it stays 0 when the sandbox was deleted
-    before. `wall` is the wall time of the arrival, None when it was not read. `packed_headers` is the result of
-    `packed`. `owner` is the id of the sandbox whose credentials were refused, if it is not the sandbox of this journal.
-    `target` is the request target as sent, with the prefix of a sandbox, if it differs from `path` and `query`: escapes
-    in the path, a lone `?`, the absolute form. `replay_of` is the number of the exchange that this exchange repeats, 0
-    when a client sent it. `public_diagnosis` replaces `diagnosis` in the header for unauthenticated callers, empty when
-    they get the same. `prefix` is the part of the path that named the sandbox. `is_awaited` is set when the body
-    arrived after the request's head. `ending` is a word for how the connection ended, empty as usual. `scheme` is
-    `https` or empty.
-    """
-
-    at: datetime
+    at: datetime  # the sandbox's time of the arrival
     method: str
     path: str
     query: bytes
-    packed_headers: bytes
-    client: str
+    packed_headers: bytes  # the result of `packed`
+    client: str  # the client's address
     body: bytes = b""
-    reseller: str = ""
-    selected_rule: str = ""
+    reseller: str = ""  # authenticated
+    selected_rule: str = ""  # by the header X-Sim-Rule
     status: int = 0
-    own_headers: tuple[tuple[bytes, bytes], ...] = ()
-    content: bytes = b""
-    rule: str = ""
-    fault: str = ""
-    error: str = ""
-    diagnosis: str = ""
-    public_diagnosis: str = msgspec.field(default="", name="told")
+    own_headers: tuple[tuple[bytes, bytes], ...] = ()  # of the answer
+    content: bytes = b""  # the body of the answer
+    rule: str = ""  # the label of the rule that decided the outcome
+    fault: str = ""  # the label of the fault
+    error: str = ""  # the code of a refusal
+    diagnosis: str = ""  # what is wrong with it, or ignored
+    public_diagnosis: str = msgspec.field(default="", name="told")  # for unauthenticated callers; empty for the same
     trxid: str = ""
     refid: str = ""
     duration_us: int = 0
-    owner: str = ""
-    wall: datetime | None = None
-    target: bytes = b""
-    replay_of: int = 0
-    prefix: str = ""
-    is_awaited: bool = False
-    ending: str = ""
-    scheme: str = ""
+    owner: str = ""  # the sandbox whose credentials were refused, if it is not the sandbox of this journal
+    wall: datetime | None = None  # the wall time of the arrival, None when it was not read
+    target: bytes = b""  # as sent, if it differs from path and query: escapes in the path, a lone `?`, an absolute URL
+    replay_of: int = 0  # the number of the exchange that this exchange repeats, 0 when a client sent it
+    prefix: str = ""  # the part of the path that named the sandbox
+    is_awaited: bool = False  # the body arrived after the request's head
+    ending: str = ""  # how the connection ended, empty as usual
+    scheme: str = ""  # `https` or empty
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:
