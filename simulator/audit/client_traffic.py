@@ -190,7 +190,7 @@ class Traffic:
     # Catalog and options
 
     @cached_property
-    def read(self) -> ReadCatalogs:
+    def catalogs(self) -> ReadCatalogs:
         """Return what the client has read about products and options."""
         seen_catalog, fetches, pages = SeenCatalog(), list[Fetch](), list[OptionsPage]()
         for call in self.calls:

@@ -57,7 +57,7 @@ def text(values: Mapping[str, Any], name: str) -> str:
     return value if isinstance(value, str) else str(value)
 
 
-def whole(values: Mapping[str, Any], name: str) -> int | None:
+def integer(values: Mapping[str, Any], name: str) -> int | None:
     """Return a member that is an integer or the text of an integer."""
     value = parse_number(values.get(name))
     return int(value) if value is not None and value == value.to_integral_value() else None
@@ -93,7 +93,7 @@ def follows(at: datetime, before: datetime, answered: datetime) -> bool:
     return at >= answered or at == before
 
 
-def shown(value: str) -> str:
+def quote(value: str) -> str:
     """Return a client's value as a finding quotes it."""
     return f"'{one_line(value)}'"
 
@@ -248,7 +248,7 @@ def payment_of(call: Call, actor: str) -> PaymentRequest | None:
         identity=text(extras, "ic_number"),
         http_status=call.status,
         outcome=_outcome(call.status, answer),
-        status_code=whole(answer, "statusCode"),
+        status_code=integer(answer, "statusCode"),
         remarks=text(answer, "remarks"),
     )
 

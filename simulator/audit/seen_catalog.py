@@ -47,7 +47,7 @@ class OptionsAnswer(msgspec.Struct, gc=False):
     meta: PageMeta | None = None
 
 
-class ShownProduct(msgspec.Struct, gc=False):
+class CatalogProduct(msgspec.Struct, gc=False):
     """The fields of a product (SPEC 2.1) that the audit reads."""
 
     fields: list[dict[str, Any]] = []
@@ -59,7 +59,7 @@ class CatalogAnswer(msgspec.Struct, gc=False):
     """A catalog."""
 
     last_updated: Any = None
-    products: dict[str, ShownProduct] = {}
+    products: dict[str, CatalogProduct] = {}
 
 
 class OptionOffer(NamedTuple):
@@ -90,7 +90,7 @@ class Range(NamedTuple):
 NO_RANGE = Range(None, None)
 
 
-class Shown(Generic[Value]):
+class ReadValues(Generic[Value]):
     """The values that the client has read, by key. A value that is read again unchanged is kept once."""
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ class Shown(Generic[Value]):
     def before(self, n: int, key: Any) -> Value | None:
         """Return the last value before request `n`."""
         values = self._values.get(key, [])
-        place = bisect_left(values, n, key=lambda shown: shown[0])
+        place = bisect_left(values, n, key=lambda value: value[0])
         return values[place - 1][1] if place else None
 
 
@@ -138,11 +138,11 @@ class SeenCatalog:
     """Everything that the client has read before any request."""
 
     def __init__(self) -> None:
-        self.offers: Shown[OptionOffer] = Shown()
+        self.offers: ReadValues[OptionOffer] = ReadValues()
         self.codes: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._of_product: dict[str, set[str]] = defaultdict(set)
-        self._billers: Shown[Range] = Shown()
-        self._products: Shown[Range] = Shown()
+        self._billers: ReadValues[Range] = ReadValues()
+        self._products: ReadValues[Range] = ReadValues()
 
     def add_options(self, call: Call, product: str, items: list[OptionItem]) -> None:
         """Add a page of options of a product. Options with a price belong to its pricing field."""
@@ -163,7 +163,7 @@ class SeenCatalog:
             if code := _text(item.biller_code):
                 self._billers.add(call.n, code, Range(parse_number(item.min), parse_number(item.max)))
 
-    def add_catalog(self, call: Call, products: Mapping[str, ShownProduct]) -> None:
+    def add_catalog(self, call: Call, products: Mapping[str, CatalogProduct]) -> None:
         """Add a catalog of all products or of a single product."""
         for code, product in products.items():
             pricing = next((field for field in product.fields if field.get("role") == "pricing"), {})

@@ -139,7 +139,7 @@ class Writer:
         return statements
 
     def life_of(self, sandbox: str) -> Life:
-        """Raises `NoSandbox`."""
+        """Return the life of a sandbox. Raises `NoSandbox`."""
         if sandbox not in self.lives:
             raise NoSandbox(f"the store has no sandbox {sandbox!r}")
         return self.lives[sandbox]

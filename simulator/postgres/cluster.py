@@ -231,9 +231,9 @@ class Cluster:
 
     def _seen_in_thread(self, servers: Collection[int], orphans: Iterable[str]) -> None:
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._seen, servers, orphans)
+            self._loop.call_soon_threadsafe(self._update_servers, servers, orphans)
 
-    def _seen(self, servers: Collection[int], orphans: Iterable[str]) -> None:
+    def _update_servers(self, servers: Collection[int], orphans: Iterable[str]) -> None:
         """Forget the servers whose lease has ended. Take sandboxes without an owner over, so that their callbacks are
         sent."""
         self.owners.keep(servers)

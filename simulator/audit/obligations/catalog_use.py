@@ -8,7 +8,7 @@ from itertools import count
 
 from simulator.audit.clauses import Finding, Occasion
 from simulator.audit.client_traffic import BILL, BILLERS, Fetch, OptionsPage, Traffic
-from simulator.audit.readers import header, inner, members, shown, text
+from simulator.audit.readers import header, inner, members, quote, text
 from simulator.auth import headers as names
 from simulator.domain.model.bills import BillError
 from simulator.wire.bill_answers import ERRORS
@@ -20,7 +20,7 @@ PLAN_CODE_FAILURE = 44
 def denomination_is_paid(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the options that the client read before it paid."""
     for order in traffic.orders:
-        seen_catalog = traffic.read.seen
+        seen_catalog = traffic.catalogs.seen
         if order.code:
             chosen = seen_catalog.offers.before(order.n, (order.product, order.code))
             offers = [] if chosen is None else [chosen]
@@ -41,32 +41,32 @@ def plan_code_sent(traffic: Traffic) -> Iterator[Occasion]:
     plan, or if they are about a code that was not sent."""
     for payment in traffic.payments:
         if not payment.code and payment.status_code == PLAN_CODE_FAILURE and not _OF_A_CODE.match(payment.remarks):
-            yield Finding((payment.n,), f"request {payment.n} names no plan of {shown(payment.product)}")
-        elif payment.code or next(traffic.read.seen.offers_before(payment.n, payment.product), None) is not None:
+            yield Finding((payment.n,), f"request {payment.n} names no plan of {quote(payment.product)}")
+        elif payment.code or next(traffic.catalogs.seen.offers_before(payment.n, payment.product), None) is not None:
             yield None
 
 
 def plan_code_exact(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the codes that the client has read at any time."""
     for order in traffic.orders:
-        codes = traffic.read.seen.codes.get((order.product, order.code.strip().casefold())) if order.code else None
+        codes = traffic.catalogs.seen.codes.get((order.product, order.code.strip().casefold())) if order.code else None
         if codes is None:
             continue
         if order.code in codes:
             yield None
         else:
-            yield Finding((order.n,), f"request {order.n} sends {shown(order.code)} for {shown(min(codes))}")
+            yield Finding((order.n,), f"request {order.n} sends {quote(order.code)} for {quote(min(codes))}")
 
 
 def coming_option_shape(traffic: Traffic) -> Iterator[Occasion]:
     """Report a payment of a plan that was last listed without its denomination."""
     for order in traffic.orders:
-        offer = traffic.read.seen.offers.before(order.n, (order.product, order.code)) if order.code else None
+        offer = traffic.catalogs.seen.offers.before(order.n, (order.product, order.code)) if order.code else None
         if offer is None:
             continue
         if offer.denomination is None:
             yield Finding(
-                (order.n,), f"request {order.n} pays for {shown(order.code)}, which was read without a denomination"
+                (order.n,), f"request {order.n} pays for {quote(order.code)}, which was read without a denomination"
             )
         else:
             yield None
@@ -96,7 +96,7 @@ def invalid_account_not_paid(traffic: Traffic) -> Iterator[Occasion]:
 def amount_in_range(traffic: Traffic) -> Iterator[Occasion]:
     """Judge by the latest catalog, options and billers that the client read before the payment."""
     for order in traffic.orders:
-        allowed = traffic.read.seen.range_before(order.n, order.product, order.biller)
+        allowed = traffic.catalogs.seen.range_before(order.n, order.product, order.biller)
         if order.amount is None or (allowed.low is None and allowed.high is None):
             continue
         if allowed.holds(order.amount):
@@ -104,7 +104,7 @@ def amount_in_range(traffic: Traffic) -> Iterator[Occasion]:
         else:
             yield Finding(
                 (order.n,),
-                f"request {order.n} pays {order.amount} of {shown(order.product)}, where {allowed} is allowed",
+                f"request {order.n} pays {order.amount} of {quote(order.product)}, where {allowed} is allowed",
             )
 
 
@@ -143,7 +143,7 @@ def all_pages_read(traffic: Traffic) -> Iterator[Occasion]:
     """Compare requests whose queries differ only in `page` and `limit`. A list that was read whole with any page length
     is read."""
     lists: dict[tuple[object, ...], dict[str, list[OptionsPage]]] = defaultdict(lambda: defaultdict(list))
-    for page in traffic.read.pages:
+    for page in traffic.catalogs.pages:
         query = tuple(sorted((name, str(value)) for name, value in page.query.items() if name not in PAGING))
         length = next((str(page.query[name]) for name in LENGTHS if name in page.query), "")
         lists[traffic.actor(page.call), query][length].append(page)
@@ -153,7 +153,7 @@ def all_pages_read(traffic: Traffic) -> Iterator[Occasion]:
             continue
         pages = list(by_length.values())[-1]
         call, last = pages[-1].call, max(page.last for page in pages)
-        words = f"page {_missing(pages)} of {last} of {shown(pages[-1].answer.product_code)} was not read"
+        words = f"page {_missing(pages)} of {last} of {quote(pages[-1].answer.product_code)} was not read"
         yield Finding((call.n,), f"{words}; the last request was {call.n}")
 
 
@@ -167,7 +167,7 @@ def _missing(pages: list[OptionsPage]) -> int | None:
 def catalog_cached(traffic: Traffic) -> Iterator[Occasion]:
     """Report more than 30 requests in five minutes. Requests at the same time of the service's clock count once."""
     same: dict[tuple[object, ...], list[Fetch]] = defaultdict(list)
-    for fetch in traffic.read.fetches:
+    for fetch in traffic.catalogs.fetches:
         version = header(fetch.call.headers, names.API_VERSION)
         same[traffic.actor(fetch.call), fetch.call.query, version, fetch.last_updated].append(fetch)
     for fetches in same.values():

@@ -10,7 +10,7 @@ import msgspec
 
 from simulator.audit.clauses import Finding, Occasion
 from simulator.audit.client_traffic import BILLERS, HISTORY, Traffic
-from simulator.audit.readers import text, whole
+from simulator.audit.readers import integer, text
 from simulator.audit.seen_catalog import decoded
 from simulator.wire.traffic import Call
 
@@ -55,7 +55,7 @@ class ListPart(NamedTuple):
         if self.answer is None:
             return 0
         meta = self.answer.meta or Meta()
-        told = whole({"n": meta.transaction_count if meta.total is None else meta.total}, "n") or 0
+        told = integer({"n": meta.transaction_count if meta.total is None else meta.total}, "n") or 0
         return max(told, self.start + len(self.answer.data) if self.answer.data else 0)
 
 
@@ -102,8 +102,8 @@ def _lists(traffic: Traffic, path: str, paging: str, limit: int) -> Iterator[lis
     found: dict[tuple[object, ...], list[ListPart]] = defaultdict(list)
     for call in traffic.to("GET", path):
         query = traffic.query(call)
-        length = min(whole(query, "limit") or limit, max(limit, LIMIT_MAX))
-        start = whole(query, "offset") or 0 if paging == "offset" else ((whole(query, "page") or 1) - 1) * length
+        length = min(integer(query, "limit") or limit, max(limit, LIMIT_MAX))
+        start = integer(query, "offset") or 0 if paging == "offset" else ((integer(query, "page") or 1) - 1) * length
         part = _part(call, max(start, 0), max(length, 1))
         if part is not None:
             filters = sorted((name, str(value)) for name, value in query.items() if name not in (paging, "limit"))

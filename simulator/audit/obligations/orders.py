@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from simulator.audit.clauses import Finding, Occasion
 from simulator.audit.client_traffic import Traffic
-from simulator.audit.readers import Order, PaymentOutcome, PaymentRequest, callback_outcome, form, grouped, shown, text
+from simulator.audit.readers import Order, PaymentOutcome, PaymentRequest, callback_outcome, form, grouped, quote, text
 
 
 def refid_keeps_its_order(traffic: Traffic) -> Iterator[Occasion]:
@@ -17,7 +17,7 @@ def refid_keeps_its_order(traffic: Traffic) -> Iterator[Occasion]:
         created: PaymentRequest | None = None
         for request in asked:
             if created is not None and request.order != created.order:
-                text = f"refid {shown(refid)} of request {created.n} came again with {_difference(created, request)}"
+                text = f"refid {quote(refid)} of request {created.n} came again with {_difference(created, request)}"
                 yield Finding((created.n, request.n), text)
             elif created is not None:
                 yield None
@@ -45,7 +45,7 @@ def new_refid_after_failure(traffic: Traffic) -> Iterator[Occasion]:
         again = [request for request in asked if request.follows(failed)]
         unexcused = [request for request in again if excused_from is None or request.at < excused_from]
         if unexcused:
-            text = f"refid {shown(refid)} was sent again in request {unexcused[0].n}, after {failed.n} said Failed"
+            text = f"refid {quote(refid)} was sent again in request {unexcused[0].n}, after {failed.n} said Failed"
             yield Finding((failed.n, *(request.n for request in unexcused)), text)
         else:
             yield None
@@ -60,8 +60,8 @@ def refusal_not_repeated(traffic: Traffic) -> Iterator[Occasion]:
                 continue
             is_same = request.order == before.order and _is_refusal(request) and request.remarks == before.remarks
             if is_same and request.follows(before):
-                text = f"request {request.n} repeats {before.n}, which was refused with {shown(before.remarks)}"
-                yield Finding((before.n, request.n), f"refid {shown(refid)}: {text}")
+                text = f"request {request.n} repeats {before.n}, which was refused with {quote(before.remarks)}"
+                yield Finding((before.n, request.n), f"refid {quote(refid)}: {text}")
             else:
                 yield None
         if len(asked) == 1 and _is_refusal(asked[0]):
@@ -98,7 +98,7 @@ def no_double_payment(traffic: Traffic) -> Iterator[Occasion]:
         if place and not _was_known(traffic, before[place - 1], first.at):
             lost = before[place - 1]
             if first.at - lost.at <= SAME_ORDER_WITHIN:
-                words = f"refid {shown(first.refid)} in request {first.n} pays the order of {shown(lost.refid)} again"
+                words = f"refid {quote(first.refid)} in request {first.n} pays the order of {quote(lost.refid)} again"
                 yield Finding((lost.n, first.n), f"{words}, whose outcome was unknown since request {lost.n}")
 
 
@@ -154,7 +154,7 @@ def cases_after_success(traffic: Traffic) -> Iterator[Occasion]:
                 yield None
             elif traffic.sees_callbacks or not known[-1].outcome.is_open:
                 status = known[-1].outcome.value
-                yield Finding((known[-1].n, call.n), f"request {call.n} is about {shown(refid)}, which was {status}")
+                yield Finding((known[-1].n, call.n), f"request {call.n} is about {quote(refid)}, which was {status}")
 
 
 def final_status_learned(traffic: Traffic) -> Iterator[Occasion]:
@@ -169,5 +169,5 @@ def final_status_learned(traffic: Traffic) -> Iterator[Occasion]:
         ):
             yield None
         elif delivery.is_over(traffic.until):
-            words = f"{shown(refid)} is {outcome.value}, but no callback and no answer reported it to the client"
+            words = f"{quote(refid)} is {outcome.value}, but no callback and no answer reported it to the client"
             yield Finding(delivery.numbers, words)

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from simulator.audit.clauses import Finding, Occasion
 from simulator.audit.client_traffic import Rate, Traffic
-from simulator.audit.readers import PaymentOutcome, grouped, members, shown, text
+from simulator.audit.readers import PaymentOutcome, grouped, members, quote, text
 from simulator.wire.traffic import Call
 
 FORBIDDEN, UNAVAILABLE = 403, 503
@@ -86,7 +86,7 @@ def polling_pace(traffic: Traffic) -> Iterator[Occasion]:
                 continue
             if apart < APART_MIN - JITTER:
                 words = f"request {request.n} asks {round(apart.total_seconds(), 1):g} s after request {before.n}"
-                yield Finding((before.n, request.n), f"refid {shown(refid)}: {words}")
+                yield Finding((before.n, request.n), f"refid {quote(refid)}: {words}")
             else:
                 yield None
 
@@ -107,4 +107,4 @@ def polling_to_the_end(traffic: Traffic) -> Iterator[Occasion]:
             and traffic.until - last.at >= GIVEN_UP_AFTER
         ):
             words = f"was {last.outcome.value} in request {last.n}, and was not asked about for five minutes"
-            yield Finding((last.n,), f"refid {shown(refid)} {words}")
+            yield Finding((last.n,), f"refid {quote(refid)} {words}")

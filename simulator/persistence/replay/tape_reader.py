@@ -135,7 +135,7 @@ class _Reader:
         raise CutShort
 
     def head(self, number: int, line: bytes) -> Head:
-        """Raises `BadTape`."""
+        """Return the head in a line. Raises `BadTape`."""
         self._count(number, LIFE_BYTES + len(line) * DOCUMENT_FACTOR)
         head = head_from(line, number)
         if head.scenario == self._scenario:

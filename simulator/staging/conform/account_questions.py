@@ -24,14 +24,14 @@ def _after_payments(run: Run, path: str, at_least: int = 1) -> Answer:
 
 
 def _order(path: str) -> Callable[[Run], tuple[Any, str]]:
-    def asked(run: Run) -> tuple[Any, str]:
+    def ask(run: Run) -> tuple[Any, str]:
         dates = [str(row["date"]) for row in _after_payments(run, path, 2).rows()]
         if len(set(dates)) < 2:
             raise NotExercised("all have the same time")
         evidence = f"the first of {len(dates)} is of {dates[0]}, the last of {dates[-1]}"
         return ("newest_first" if dates[0] > dates[-1] else "oldest_first"), evidence
 
-    return asked
+    return ask
 
 
 question(knob="history-order")(_order(HISTORY))

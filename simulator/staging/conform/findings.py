@@ -29,7 +29,7 @@ class Departs(Exception):
     """Ends a check with a single departure that makes the rest of the check impossible."""
 
     def __init__(self, field: str, expected: object, actual: object) -> None:
-        self.departure = Departure(field, shown(expected), shown(actual))
+        self.departure = Departure(field, display_text(expected), display_text(actual))
         super().__init__(str(self.departure))
 
 
@@ -84,16 +84,16 @@ class ConformReport:
 def differ(field: str, expected: Any, actual: Any) -> Iterator[Departure]:
     """Yield a departure unless both are equal. A boolean equals no number."""
     if expected != actual or isinstance(expected, bool) != isinstance(actual, bool):
-        yield Departure(field, shown(expected), shown(actual))
+        yield Departure(field, display_text(expected), display_text(actual))
 
 
 def unless(is_met: bool, field: str, expected: str, actual: object) -> Iterator[Departure]:
     """Yield a departure unless a condition is met."""
     if not is_met:
-        yield Departure(field, expected, shown(actual))
+        yield Departure(field, expected, display_text(actual))
 
 
-def shown(value: object) -> str:
+def display_text(value: object) -> str:
     """Return a value as a report shows it: a text unchanged, decoded JSON as JSON."""
     is_json = value is None or isinstance(value, dict | list | tuple | bool | int | Decimal)
     return shortened(encode(value).decode() if is_json else str(value), LINE_CHARS_MAX)

@@ -122,13 +122,13 @@ def accepted(answer: Answer, if_200: str, if_400: str) -> tuple[str, str]:
 
 
 def _of(path: str, if_200: str, if_400: str, **query: Any) -> Callable[[Run], tuple[Any, str]]:
-    def asked(run: Run) -> tuple[Any, str]:
+    def ask(run: Run) -> tuple[Any, str]:
         days = {"date": run.days} if path in HISTORIES else {}
         first = {"product_code": products_of(run)[0]} if path == "/v1/interbank/billers" else {}
         where = an_option_list(run) if path == "/v2/options" else {}
         return accepted(run.get(path, **where, **first, **days, **query), if_200, if_400)
 
-    return asked
+    return ask
 
 
 for _knob, _asked in (

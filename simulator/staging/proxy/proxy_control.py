@@ -177,7 +177,7 @@ class ProxyControl:
     ) -> Callable[[Request], Awaitable[Response]]:
         """Return an endpoint for pages of a log, newest first; with `wait_for` it waits for that many matches."""
 
-        async def listed(request: Request) -> Response:
+        async def list_rows(request: Request) -> Response:
             query, mask = query_of(request, schema), self._mask
             matches, wait_for, complete = matcher(filters, query), query["wait_for"], True
             if wait_for:
@@ -187,7 +187,7 @@ class ProxyControl:
             answer = await page(name, query, rows, lambda seen: row(seen, mask), lambda record: record.n)
             return await self._reply(answer | {"left_out": log.left_out, "complete": complete})
 
-        return listed
+        return list_rows
 
     async def _transactions(self, request: Request) -> Response:
         """Return observed payments, newest first."""

@@ -43,7 +43,7 @@ class Catalogs:
         return not self._bodies
 
     def note_catalog(self, call: DecodedCall) -> None:
-        """`GET /v2/catalog`, with any filters."""
+        """Record `GET /v2/catalog`, with any filters."""
         answer, query = call.answer, call.query
         products = [item for item in as_dict(answer.get("products")).values() if short(as_dict(item).get("code"))]
         for body in products:
@@ -58,7 +58,7 @@ class Catalogs:
             self.groups, self._tree_rank = as_list(answer["tree"].get("groups")), rank
 
     def note_options(self, call: DecodedCall) -> None:
-        """`GET /v2/options`, a page of them."""
+        """Record `GET /v2/options`, a page of them."""
         answer, query = call.answer, call.query
         key = (short(answer.get("product_code")), short(answer.get("field_id")), short(query.get("account_number")))
         if not key[0] or not key[1] or query.get("biller_code"):  # a part of the list, at other places
@@ -77,7 +77,7 @@ class Catalogs:
             items[place] = item
 
     def note_network(self, call: DecodedCall) -> None:
-        """`GET /v2/networkstatus`."""
+        """Record `GET /v2/networkstatus`."""
         code, status = short(call.data.get("product_code")), short(call.data.get("network_status"))
         if code and status in set(NetworkStatus):
             changes = self.network.setdefault(code, [])

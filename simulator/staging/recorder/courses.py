@@ -10,7 +10,7 @@ from typing import Any
 
 from simulator.domain.model.transactions import SETTLED, STATUS_CODES, Status, may_follow
 from simulator.staging.recorder.payment_record import RecordedStatus, SeenPayment
-from simulator.staging.recorder.traffic_values import counted, format_duration
+from simulator.staging.recorder.traffic_values import count_phrase, format_duration
 from simulator.wire.payment_answers import STATUS_NAMES
 
 STAMP_S = 1.0  # the service reports its times to the second
@@ -160,7 +160,7 @@ def described(course: Course) -> str:
     parts += [
         f"{STATUS_NAMES[step.status]} after {spread(course.times(n))}" for n, step in enumerate(course.steps) if n
     ]
-    text = f"{counted(len(course.members), 'payment')}: {', '.join(parts)}"
+    text = f"{count_phrase(len(course.members), 'payment')}: {', '.join(parts)}"
     if course.steps[-1].status not in SETTLED:
         text += f", and no other status within {spread([course.last_s])}"
     return text

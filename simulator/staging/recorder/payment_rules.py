@@ -14,7 +14,7 @@ from simulator.staging.bodies import short
 from simulator.staging.importer.fitting import Probe
 from simulator.staging.recorder.courses import courses_of, described, spread, time_of, timeline
 from simulator.staging.recorder.payment_record import RecordedPayments, SeenPayment, SeenRefusal
-from simulator.staging.recorder.traffic_values import Notes, counted, format_duration, plain_line
+from simulator.staging.recorder.traffic_values import Notes, count_phrase, format_duration, plain_line
 
 IN_ORDER_MAX = 40  # exceptions that an account, an amount or `nth` selects
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9+@._-]{0,59}", re.ASCII)
@@ -203,17 +203,17 @@ def void_rules(record: RecordedPayments, products: AbstractSet[str], notes: Note
         if times:
             then = {"status": "Success", "refund_after": format_duration(median(times))}
             rule = {"when": {"product": product}, "then": then}
-            notes[id(rule)] = [f"{counted(len(times), 'void')}: refunded after {spread(times)}"]
+            notes[id(rule)] = [f"{count_phrase(len(times), 'void')}: refunded after {spread(times)}"]
             yield rule
 
 
 def _exclusions(record: RecordedPayments, by_itself: int, unpaid: int) -> Iterator[str]:
     if by_itself:
-        yield f"{counted(by_itself, 'refusal')} of a payment: catalog or wallet say so, which needs no rule"
+        yield f"{count_phrase(by_itself, 'refusal')} of a payment: catalog or wallet say so, which needs no rule"
     if unpaid:
         lack = "refused here, since something of the catalog was not seen"
-        yield f"{counted(unpaid, 'payment')} that the service took: {lack}"
+        yield f"{count_phrase(unpaid, 'payment')} that the service took: {lack}"
     if record.older:
-        yield f"{counted(record.older, 'request')} about payments from before the record: left out"
+        yield f"{count_phrase(record.older, 'request')} about payments from before the record: left out"
     if lost := sum(not payment.statuses for payment in record.followed.values()):
-        yield f"{counted(lost, 'payment')} without an answer or a later query"
+        yield f"{count_phrase(lost, 'payment')} without an answer or a later query"

@@ -51,7 +51,7 @@ class Bills:
         self.billers: dict[str, SeenBiller] = {}
 
     def note(self, call: DecodedCall) -> None:
-        """`GET /v2/bill-presentment`."""
+        """Record `GET /v2/bill-presentment`."""
         data, product = call.data, short(call.query.get("product"))
         if not product or "message" not in data:
             return

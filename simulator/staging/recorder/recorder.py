@@ -15,7 +15,7 @@ from simulator.staging.recorder.catalogs import Catalogs, network_item
 from simulator.staging.recorder.payment_record import RecordedPayments
 from simulator.staging.recorder.payment_rules import payment_rules, void_rules
 from simulator.staging.recorder.products import Bills, fit_products
-from simulator.staging.recorder.traffic_values import DecodedCall, Notes, counted, decode_call, format_duration
+from simulator.staging.recorder.traffic_values import DecodedCall, Notes, count_phrase, decode_call, format_duration
 from simulator.wire.traffic import Call, Notification
 
 MESSAGES_MAX: Final = 50_000
@@ -40,7 +40,7 @@ class RecordedAccount:
         self.deposits: dict[str, tuple[float, Decimal]] = {}  # by event
 
     def note_balance(self, call: DecodedCall) -> None:
-        """`GET /v2/balance`, in either shape."""
+        """Record `GET /v2/balance`, in either shape."""
         self._open(call.data.get("balance", call.answer.get("balance")), "GET /v2/balance")
 
     def note_payment(self, call: DecodedCall, *, is_new: bool) -> None:
@@ -54,14 +54,14 @@ class RecordedAccount:
             self.balance, self.source = found + spent, source
 
     def note_callback_url(self, call: DecodedCall) -> None:
-        """`GET` and `POST /v2/callback-url`."""
+        """Record `GET` and `POST /v2/callback-url`."""
         if call.data.get("CallbackUrl") == "":
             self.callback_method = None
         elif short(call.data.get("Method")) in METHODS and call.data.get("CallbackUrl"):
             self.callback_method = call.data["Method"]
 
     def note_webhook(self, call: DecodedCall) -> None:
-        """`GET` and `PUT` of the balance webhook."""
+        """Record `GET` and `PUT` of the balance webhook."""
         self.has_webhook = bool(call.answer.get("webhook_url"))
 
     def note_event(self, notification: Notification, at_s: float) -> None:
@@ -173,15 +173,15 @@ class TrafficRecorder:
 
     def _head(self, said: list[str], removed: int) -> Iterator[str]:
         span = f" in {format_duration((self._end - self._start).total_seconds())}" if self._start and self._end else ""
-        calls, notifications = counted(self._calls, "call"), counted(self._notifications, "notification")
+        calls, notifications = count_phrase(self._calls, "call"), count_phrase(self._notifications, "notification")
         yield f"Recorded by reseller-sim {__version__}: {calls} and {notifications}{span}."
         yield ""
         yield from OURS.splitlines()
         notes = list(said)
         if removed:
-            notes.append(f"{counted(removed, 'rule')} that no scenario can hold, or that had no effect: left out")
+            notes.append(f"{count_phrase(removed, 'rule')} that no scenario can hold, or that had no effect: left out")
         if self._left_out:
-            notes.append(f"{counted(self._left_out, 'message')} after the first {MESSAGES_MAX}: left out")
+            notes.append(f"{count_phrase(self._left_out, 'message')} after the first {MESSAGES_MAX}: left out")
         if notes:
             yield ""
             yield "Beside that:"

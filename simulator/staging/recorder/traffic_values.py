@@ -95,6 +95,6 @@ def template(text: str, facts: Iterable[tuple[str, str]]) -> str:
     return made
 
 
-def counted(count: int, noun: str) -> str:
+def count_phrase(count: int, noun: str) -> str:
     """Return `1 payment`, `2 payments`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"

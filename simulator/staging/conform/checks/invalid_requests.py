@@ -31,7 +31,7 @@ class RefusedRequest(NamedTuple):
 
 
 def _get(path: str, error: str = "", **query: Any) -> RefusedRequest:
-    """A signed GET; an empty date stands for the last month."""
+    """Return a signed GET; an empty date means the last month."""
 
     def send(run: Run) -> Answer:
         return run.get(path, **query | ({"date": run.days} if query.get("date") == "" else {}))
@@ -54,7 +54,7 @@ def _login(path: str, body: dict[str, str], error: str = "") -> RefusedRequest:
 def _all(status: int, *requests: RefusedRequest) -> Callable[[Run], Iterator[Departure]]:
     """Return a check that each of these requests is refused with this status."""
 
-    def made(run: Run) -> Iterator[Departure]:
+    def run_check(run: Run) -> Iterator[Departure]:
         for request in requests:
             answer = request.send(run)
             yield from run.expected(answer, status)
@@ -62,7 +62,7 @@ def _all(status: int, *requests: RefusedRequest) -> Callable[[Run], Iterator[Dep
                 found = answer.at("errors").get(request.error)
                 yield from unless(bool(found), f"errors.{request.error}", "a list of texts", found)
 
-    return made
+    return run_check
 
 
 # A request that SPEC shows no shape for has to be a 400; its body is compared with the register's assumption.

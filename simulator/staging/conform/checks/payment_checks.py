@@ -13,7 +13,7 @@ from simulator.staging.conform.payment_runner import CENT, FINAL_NAMES, PAID, PE
 from simulator.staging.service import Answer, target
 from simulator.wire.formats import is_integer_when_whole
 
-KEPT = ("refid", "product", "account", "amount", "productName")
+UNCHANGED_FIELDS = ("refid", "product", "account", "amount", "productName")
 
 
 def paid(run: Run) -> list[PlannedPayment]:
@@ -139,7 +139,7 @@ def pay_idempotent(run: Run) -> Iterator[Departure]:
         for answer in payment.answers[1:]:
             yield from run.expected(answer, 200)
             again = answer.data
-            for name in KEPT:
+            for name in UNCHANGED_FIELDS:
                 yield from differ(f"data.{name} when it is sent again", first[name], again[name])
         rows = run.runner.records(payment)
         yield from differ(f"history of {payment.refid}", 1, len(rows))

@@ -14,11 +14,11 @@ CLOCK_S_MAX = 300
 
 
 def _answered(path: str, version: str = "", **query: Any) -> Callable[[Run], Iterator[Departure]]:
-    def made(run: Run) -> Iterator[Departure]:
+    def run_check(run: Run) -> Iterator[Departure]:
         days = {"date": run.days} if "date" in query else {}
         yield from run.expected(run.get(path, version, **query | days), 200)
 
-    return made
+    return run_check
 
 
 for _id, _section, _what, _made in (

@@ -32,7 +32,7 @@ def auth_key(run: Run) -> Iterator[Departure]:
         yield from _refused(run, run.session.call("GET", PATH, headers={KEY: value}), code, what)
 
 
-ASKED: dict[str, Any] = {"method": "GET", "target": PATH}
+BASE_REQUEST: dict[str, Any] = {"method": "GET", "target": PATH}
 Change = tuple[str, dict[str, Any]]
 """A change of a request: its description, and its arguments of `Session.call`."""
 
@@ -40,12 +40,12 @@ Change = tuple[str, dict[str, Any]]
 def _changed(code: str, *changes: Change) -> Callable[[Run], Iterator[Departure]]:
     """Return a check of signed requests, each with a change that has to be refused with `code`."""
 
-    def made(run: Run) -> Iterator[Departure]:
+    def run_check(run: Run) -> Iterator[Departure]:
         for what, change in changes:
-            answer = run.session.call(**ASKED | change)
+            answer = run.session.call(**BASE_REQUEST | change)
             yield from _refused(run, answer, code, what)
 
-    return made
+    return run_check
 
 
 def _header(name: str, value: str | None) -> Change:

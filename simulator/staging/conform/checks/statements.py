@@ -26,13 +26,13 @@ def recent(run: Run, path: str, at_least: int = 1) -> Answer:
 
 
 def _sorted(path: str) -> Callable[[Run], Iterator[Departure]]:
-    def made(run: Run) -> Iterator[Departure]:
+    def run_check(run: Run) -> Iterator[Departure]:
         dates = [str(row["date"]) for row in recent(run, path, 2).rows()]
         wrong = next((later for earlier, later in pairwise(dates) if earlier < later), dates[0])
         is_sorted = dates in (sorted(dates), sorted(dates, reverse=True))
         yield from unless(is_sorted, "data.date", "sorted, in either direction", f"{wrong} out of its place")
 
-    return made
+    return run_check
 
 
 check("4.14", "The history is sorted by date", id_="history-sorted")(_sorted(HISTORY))
