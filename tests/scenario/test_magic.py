@@ -91,7 +91,7 @@ MISTAKES = [
     ("magic: { outcomes: { '11': {} } }", "1:28: missing_key 'outcome' is missing"),
     (
         "magic: { outcomes: { '11': { outcome: x, payments: {} } } }",
-        "1:52: out_of_range a mapping must have at least 1 keys",
+        "1:52: out_of_range a mapping must not be empty",
     ),
     (
         "magic: { outcomes: { '11': { outcome: x, payment: {} } } }",

@@ -120,7 +120,11 @@ TOLD = {
         f"{D}payments: [{{ then: [{{ refuse: Invalid_Account }}] }}]\n",
         ["2:23: unknown_key * a refusal is not a list: write then: { refuse: … }"],
     ),
-    "a delay without a unit": (f"{D}faults: [{{ then: {{ delay: 30 }} }}]\n", ["2:27: type * 30; write 30s"]),
+    "a chance in percent": (
+        f"{D}faults: [{{ chance: 20%, then: {{ status: 500 }} }}]\n",
+        ["2:20: type * for 20 percent write 0.2"],
+    ),
+    "a delay without a unit": (f"{D}faults: [{{ then: {{ delay: 30 }} }}]\n", ["2:27: type * 30; write 30s or 30ms"]),
     "a delay in words": (f"{D}faults: [{{ then: {{ delay: 5 minutes }} }}]\n", ["2:27: bad_duration * write 5m"]),
     "the balance of no reseller": (
         f"{D}balance: 100\n",

@@ -56,6 +56,7 @@ _UNITS: Mapping[str, str] = {"millisecond": "ms", "msec": "ms", "hour": "h", "hr
     **dict.fromkeys(("minute", "min"), "m"),
     **{unit: unit for unit in ("ms", "m", "h", "d")},
 }
+_PERCENT: Final = re.compile(r"([0-9]{1,3})%?")
 _SPAN: Final = re.compile(r"([0-9]+(?:\.[0-9]{1,3})?)[ _-]*([a-z]*?)s?", re.IGNORECASE)
 
 
@@ -63,9 +64,9 @@ def noted(key: object, value: object, wanted: str = "") -> str:
     """Return the correct notation for a value of this key, where `wanted` describes valid values; empty without a
     suggestion."""
     if wanted.startswith("a duration") and (span := _span(value)):
-        return f"; write {span}"
-    if key == "chance" and isinstance(value, int) and 1 < value <= 100:
-        return f"; a probability is at most 1: for {value} percent write {Decimal(value) / 100:f}"
+        return f"; write {span}" + (f" or {value}ms" if str(value).isdecimal() else "")
+    if key == "chance" and (percent := _PERCENT.fullmatch(str(value))) and 1 < int(percent[1]) <= 100:
+        return f"; a probability is at most 1: for {percent[1]} percent write {Decimal(percent[1]) / 100:f}"
     return ""
 
 
@@ -204,7 +205,9 @@ def _explained(error: Any, path: Path, rule: Mapping[str, Any]) -> Iterator[tupl
             text = f"{shown_at(path, value)} must be {wanted}{noted(path[-1] if path else '', value, wanted)}"
             yield False, path, _pattern_code(error.schema_path), text
         case _:
-            text = f"{shown_at(path, value)} {_RANGES[kind].format(error.kind)}{noted(path[-1] if path else '', value)}"
+            is_empty = kind in ("minLength", "minItems", "minProperties") and error.kind.limit == 1
+            said = "must not be empty" if is_empty else _RANGES[kind].format(error.kind)
+            text = f"{shown_at(path, value)} {said}{noted(path[-1] if path else '', value)}"
             yield False, path, "out_of_range", text
 
 
