@@ -1,5 +1,6 @@
 """What a `when` matches."""
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -156,10 +157,18 @@ def test_no_pattern_hangs_the_server(pattern: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["(", "[a", "(?=a)", "(?<!a)b", r"(a)\1", "a{100000}", "((a{100}){100}){100}", "*a"]
+    "pattern", ["(?=a)", "(?<!a)b", r"(a)\1", "a{100000}", "((a{100}){100}){100}", "(" * 1000, "a{9999999999}"]
 )
 def test_a_pattern_that_the_linear_engine_cannot_run_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match="linear"):
+        finder(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason"), [("(", "missing )"), ("[a", "unterminated"), ("*a", "nothing to repeat")]
+)
+def test_a_mistake_in_a_pattern_is_named(pattern: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=f"^is not a regular expression: {re.escape(reason)}"):
         finder(pattern)
 
 

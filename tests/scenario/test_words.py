@@ -120,6 +120,10 @@ TOLD = {
         f"{D}payments: [{{ then: [{{ refuse: Invalid_Account }}] }}]\n",
         ["2:23: unknown_key * a refusal is not a list: write then: { refuse: … }"],
     ),
+    "a pattern with a mistake": (
+        f"{D}faults: [{{ when: {{ path: {{ pattern: '^/v2/(top' }} }}, then: {{ status: 500 }} }}]\n",
+        ["2:37: bad_pattern * is not a regular expression: missing ), unterminated subpattern at position 5"],
+    ),
     "a chance in percent": (
         f"{D}faults: [{{ chance: 20%, then: {{ status: 500 }} }}]\n",
         ["2:20: type * for 20 percent write 0.2"],

@@ -8,6 +8,8 @@ from functools import lru_cache
 
 import jsonschema_rs
 
+from simulator.scenario.reading.nodes import HALF_LINE_CHARS
+
 # The maximum size of a compiled pattern and its cache; rejects `a{5000}`, realistic patterns are far below.
 COMPILED_BYTES_MAX = 512 * 1024
 
@@ -38,8 +40,20 @@ def finder(pattern: str) -> Finder:
     try:
         is_valid = jsonschema_rs.Draft7Validator({"pattern": pattern}, pattern_options=options).is_valid
     except (jsonschema_rs.ValidationError, ValueError):
-        raise ValueError(NOT_A_PATTERN) from None
+        raise ValueError(_reason(pattern)) from None
     return Finder(pattern, is_valid)
+
+
+def _reason(pattern: str) -> str:
+    """Return what is wrong with a pattern: its mistake, as the standard library names it, or else the limits. A long
+    pattern is not parsed again."""
+    try:
+        re.compile(pattern if len(pattern) <= HALF_LINE_CHARS else "")
+    except re.error as error:
+        return f"is not a regular expression: {error}"
+    except (OverflowError, Warning):
+        pass
+    return NOT_A_PATTERN
 
 
 def glob(pattern: str) -> Callable[[str], bool]:
