@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from reseller_sim import launcher
-from reseller_sim.control import Control, NotStarted, below, given
+from reseller_sim.control import Control, NotStarted, SimulatorError, below, given
 from reseller_sim.exchange import bypass
 from reseller_sim.formats import Moment, Scenario, is_url, moment
 from reseller_sim.sandbox import Sandbox, warn_of
@@ -131,7 +131,13 @@ class Simulator(AbstractContextManager["Simulator"]):
             wanted = given(scenario=value, clock=_clock(clock, first) or None, **own)
             made = self.control.ask("POST", "/sandboxes", wanted)
         else:
-            made = self.control.ask("POST", "/sandboxes", yaml, query={"clock": clock, "start": first, **own})
+            query = {"clock": clock, "start": first, **own}
+            try:
+                made = self.control.ask("POST", "/sandboxes", yaml, query=query)
+            except SimulatorError as refused:
+                if yaml is not scenario:
+                    refused.problems = tuple(_of_file(scenario, problem) for problem in refused.problems)
+                raise
         warn_of(made["warnings"])
         return Sandbox(self.control, made, is_ours=True)
 
@@ -159,6 +165,11 @@ class Simulator(AbstractContextManager["Simulator"]):
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+def _of_file(file: object, problem: str) -> str:
+    """Return the line of a problem with the file that was sent as text."""
+    return f"{file}:{problem.removeprefix('line ')}" if problem.startswith("line ") else problem
 
 
 def _clock(clock: str | None, start: str | None) -> dict[str, Any]:

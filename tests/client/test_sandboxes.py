@@ -213,6 +213,13 @@ def test_problems_of_a_scenario_have_their_lines(client: Any) -> None:
     assert str(refused.value) == f"{refused.value.problems[0]} (400 bad_scenario)"
 
 
+def test_problems_of_a_file_have_its_path(client: Any, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("extends: default\npayment: []\n")
+    with pytest.raises(SimulatorError, match=f"^{re.escape(str(file))}:2, payment: there is no key"):
+        client.sandbox(file)
+
+
 def test_without_a_simulator_the_error_says_what_to_start() -> None:
     with pytest.raises(NotRunning, match=r"start one with `reseller-sim serve` or `Simulator.start\(\)`"):
         Simulator("http://127.0.0.1:9").health()

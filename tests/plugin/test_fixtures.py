@@ -176,7 +176,7 @@ ERRORS = {
     "test_audit": "400 bad_request, at audit",
     "test_an_empty_scenario": "there is no bundled scenario ''",
     "test_a_seed": "400 bad_request, at seed",
-    "test_a_mistake_in_a_file": "inner/mistaken.yaml:3:1, payment: there is no key 'payment' here",
+    "test_a_mistake_in_a_file": "inner/mistaken.yaml:3, payment: there is no key 'payment' here",
 }
 
 
