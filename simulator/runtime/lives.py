@@ -95,21 +95,19 @@ def unshared_budgets() -> ServerBudgets:
 
 
 class SandboxSpec(msgspec.Struct, frozen=True):
-    """The parameters of a new sandbox; None keeps the scenario's value. The audit of a run skips sandboxes that are not
-    audited. Unique credentials and tokens are derived from the id `drawn_for`, or from the sandbox's own id if empty: a
-    fork uses the id of its original. A sandbox that `is_masked` began from a tape with stand-ins for its secrets."""
+    """The parameters of a new sandbox."""
 
     scenario: Scenario
-    id: str | None = None
-    seed: int | None = None
+    id: str | None = None  # None for a random one
+    seed: int | None = None  # None keeps the scenario's value, here and of the clock
     mode: str | None = None
     rate: float | None = None
     start: datetime | None = None
     unique_credentials: bool = False
-    is_audited: bool = True
-    drawn_for: str = ""
+    is_audited: bool = True  # by the audit of a run
+    drawn_for: str = ""  # the id that unique credentials and tokens derive from: a fork's original; empty for its own
     quotas: Quotas = NO_QUOTAS
-    is_masked: bool = False
+    is_masked: bool = False  # it began from a tape with stand-ins for its secrets
 
 
 class Beginning(msgspec.Struct, frozen=True):

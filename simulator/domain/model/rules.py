@@ -1,7 +1,8 @@
 """Rules: `when` (a match) and `then` (what happens); the first match wins.
 
-Matchers are compiled to plain callables. Rules are shared and immutable; a `RuleBook` (`rule_book`) has their counts,
-in total and for each value of a fact. Magic accounts select rules of their own.
+`scenario/sections` compiles them from a file, with matchers as plain callables. Rules are shared and immutable; a
+`RuleBook` (`rule_book`) has their counts, in total and for each value of a fact. Magic accounts select rules of their
+own.
 """
 
 from collections.abc import Callable, Mapping
@@ -54,16 +55,8 @@ class AddedRule(msgspec.Struct, frozen=True):
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[Then]):
     """A rule. `nth`, `every` and `chance` depend on how often `when` matched, `times` on how often the rule was chosen
-    without being selected by name. `per` names a fact: `nth`, `every` and `times` then count each of its values
-    separately, and a request without a value does not match.
-
-    A `fallback` is tried after all other rules, including magic accounts. `when_of_head` is the part of `when` that can
-    be evaluated before the body is known; None when all of it can.
-
-    `written` returns the rule as a document; `place` is its position in a text.
-
-    `variants` differ in `then` alone, each with the cumulative sum of the weights; each match draws a variant.
-    """
+    without being selected by name. With `per`, `nth`, `every` and `times` count each value of a fact separately, and a
+    request without a value does not match."""
 
     id: str
     when: Callable[[Fields], bool]
@@ -73,14 +66,13 @@ class Rule(Generic[Then]):
     nth: int | None = None
     every: int | None = None
     chance: Decimal | None = None
-    per: str = ""
-    fallback: bool = False
-    when_of_head: Callable[[Fields], bool] | None = None
-    variants: tuple[tuple[int, "Rule[Then]"], ...] = ()
-    written: Callable[[], Mapping[str, object]] = field(default=dict, compare=False, repr=False)
+    per: str = ""  # the name of the fact
+    fallback: bool = False  # is tried after all other rules, including magic accounts
+    when_of_head: Callable[[Fields], bool] | None = None  # what can be tested before the body is known; None for all
+    variants: tuple[tuple[int, "Rule[Then]"], ...] = ()  # each with the sum of weights so far; a match draws a `then`
+    written: Callable[[], Mapping[str, object]] = field(default=dict, compare=False, repr=False)  # as a document
     place: SourceLine | None = field(default=None, compare=False, repr=False)
-    label: str = field(init=False)
-    """The display name: the name, else the id."""
+    label: str = field(init=False)  # the display name: the name, else the id
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.name or self.id)
@@ -111,13 +103,12 @@ VALUE_CHARS_MAX = 200  # longer values are compared by their beginning alone
 
 
 class RuleCount(msgspec.Struct):
-    """The counts of a rule: matches of its `when`, choices, and choices selected by name. `by_value` has the counts of
-    each value, in order of first occurrence."""
+    """The counts of a rule, or of a value of its `per`."""
 
     matched: int = 0
     chosen: int = 0
-    selected: int = 0
-    by_value: "dict[str, RuleCount]" = msgspec.field(default_factory=dict)
+    selected: int = 0  # choices that were selected by name
+    by_value: "dict[str, RuleCount]" = msgspec.field(default_factory=dict)  # in order of first occurrence
 
     def of(self, value: str) -> "RuleCount":
         """Return the count of a value, read-only; the total of the rule for the value ""."""
