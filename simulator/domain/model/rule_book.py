@@ -2,8 +2,9 @@
 
 A rule *matches* a request when its `when` is true of the request's facts. A matching rule *applies* when its `nth`,
 `every`, `times` and `chance` admit this match. The first rule that applies is *chosen*: the section's own rules come
-first, then the rule of a magic account (whose last digits name an outcome), then the fallbacks. A request may *select*
-a rule by name (`X-Sim-Rule`); then that rule is chosen. An example:
+first, then the rule of a magic account (whose last digits name an outcome), then the fallbacks. Later rules with `nth`
+or `every` are still evaluated, since they count every match. A request may *select* a rule by name (`X-Sim-Rule`); then
+that rule is chosen. An example, whose rules have the ids `payments-1` and `payments-2`:
 
     payments:
       - { name: second fails, when: { product: RELOAD }, nth: 2, then: [{ status: Failed }] }
@@ -11,7 +12,7 @@ a rule by name (`X-Sim-Rule`); then that rule is chosen. An example:
 
 The first payment of RELOAD matches both rules, and `second fails` does not apply yet. So `find` returns
 `Choice(rule=<success>, matched=("payments-1", "payments-2"))`, and `count` counts two matches and one choice. The
-second payment gets `Choice(rule=<second fails>, matched=("payments-1",))`: `success` is not evaluated any more.
+second payment gets `Choice(rule=<second fails>, matched=("payments-1",))`: `success` has no `nth` and is skipped.
 
 Each section of a sandbox's `State` has a book. Payments, cases and bills call `choose`, which is `find` and `count`.
 Faults call `find` before the body of a request is known, and again with it; `CountFault` then calls `count`.
@@ -26,13 +27,16 @@ import msgspec
 from simulator.domain.model import draw
 from simulator.domain.model.rules import NO_RULES, VALUES_MAX, Fields, Rule, RuleCount, Then, counted_value
 
+CountedValues = tuple[tuple[str, str], ...]
+"""For each matching rule with `per`: the id of the rule and the request's value."""
+
 
 class Choice(msgspec.Struct, Generic[Then], frozen=True, gc=False):
     """The result of a search, which counts nothing: the rule that the request gets, and what `count` counts for it."""
 
     rule: Rule[Then] | None  # None: no rule applies, or the search must be repeated
     matched: tuple[str, ...] = ()  # the ids of the rules that match, chosen or not
-    values: tuple[tuple[str, str], ...] = ()  # id and the request's value, for each of these that counts per value
+    values: CountedValues = ()
     needs_body: bool = False  # repeat the search with the body
     is_selected: bool = False  # the request selected the rule by name; no `when` was evaluated
 
@@ -84,10 +88,10 @@ class RuleBook(Generic[Then]):
     ) -> Choice[Then]:
         """Find the rule that a request gets, without counting.
 
-        `before_body` is the first of two searches: only the facts of the head are known, and the book must have no
-        fallbacks, which come after magic rules. The second search skips the rules that matched in the first, whose ids
-        are `matched_before`. If the first finds a rule, there is no second, and rules that need the body do not count
-        the request.
+        `before_body` is the first of two searches, with the facts of the head only. If it finds a rule, there is no
+        second, and rules that need the body do not count the request. The second skips the rules that matched in the
+        first, whose ids are `matched_before`. A book that is searched twice must have no fallbacks: the first search
+        might choose one, although the account in the body is magic and its rule comes before fallbacks.
         """
         if selected and (named := self.by_name(selected)):
             return Choice(rule=self._next_variant(named, is_selected=True), is_selected=True)
@@ -106,21 +110,24 @@ class RuleBook(Generic[Then]):
             if rule.id in matched_before or (chosen is not None and rule.nth is None and rule.every is None):
                 continue  # after the chosen rule, only rules with `nth` or `every` are evaluated: each match counts
             if before_body and rule.when_of_head is not None:
-                if chosen is None and rule.when_of_head(facts):  # whether the rule matches is decided by the body
+                if chosen is None and rule.when_of_head(facts):  # the body decides whether the rule matches
                     return Choice(rule=None, matched=tuple(matched), values=tuple(values), needs_body=True)
-            elif rule.when(facts):
-                value = counted_value(rule.per, facts, self._spelling) if rule.per else ""
-                if rule.per and not value:
-                    continue  # the request has nothing to count by
-                if value:
-                    values.append((rule.id, value))
-                matched.append(rule.id)
-                if chosen is None and self._applies(rule, value):
-                    chosen = self._next_variant(rule)
+                continue  # the rule cannot match, or a rule before it was chosen without the body
+            if not rule.when(facts):
+                continue
+            value = counted_value(rule.per, facts, self._spelling) if rule.per else ""
+            if value:
+                values.append((rule.id, value))
+            elif rule.per:
+                continue  # the request has nothing to count by
+            matched.append(rule.id)
+            if chosen is None and self._applies(rule, value):
+                chosen = self._next_variant(rule)
         return Choice(chosen, tuple(matched), tuple(values), needs_body=needs_body and chosen is None)
 
     def _applies(self, rule: Rule[Then], value: str) -> bool:
-        """Return whether a matching rule applies. `value` is the request's value of `per`, or empty."""
+        """Return whether a matching rule applies. With `per`, the request's `value` has its own count for `nth`,
+        `every` and `times`; `chance` always uses the rule's total."""
         total = self.counts.get(rule.id)
         if total is None:  # a magic rule, which always applies
             return True
@@ -130,12 +137,12 @@ class RuleBook(Generic[Then]):
             return False
         if rule.every is not None and matched % rule.every:
             return False
-        if rule.times is not None and count.chosen - count.selected >= rule.times:
+        if rule.times is not None and count.chosen - count.selected >= rule.times:  # of a value, none is selected
             return False
         return rule.chance is None or draw.fraction(self._seed, rule.label, total.matched + 1) < rule.chance
 
     def _next_variant(self, rule: Rule[Then], *, is_selected: bool = False) -> Rule[Then]:
-        """Return the rule, or its variant that is drawn for this match or, with separate draws, this selection."""
+        """Return the rule, or its variant drawn for this match. Selections by name have draws of their own."""
         if not rule.variants:
             return rule
         count = self.counts.get(rule.id)
@@ -148,15 +155,11 @@ class RuleBook(Generic[Then]):
         return rule.drawn(draw.fraction(self._seed, "one_of", rule.label, *identity))
 
     def count(
-        self,
-        matched: Collection[str],
-        chosen: str,
-        values: Iterable[tuple[str, str]] = (),
-        *,
-        is_selected: bool = False,
+        self, matched: Collection[str], chosen: str, values: CountedValues = (), *, is_selected: bool = False
     ) -> None:
         """Count the result of `find`. `chosen` is the id of the chosen rule, "" for none. A fault with `after_commit`
-        is counted in two calls: first as matched, then, when the request was accepted, as chosen."""
+        is counted in two calls: first as matched, then, when the request was accepted, as chosen. Of the `values`, the
+        second call counts that of the chosen rule only."""
         counts = self.counts
         for rule_id in matched:
             if rule_id in counts:
@@ -174,7 +177,7 @@ class RuleBook(Generic[Then]):
             self.magic_chosen[chosen] += 1
 
     def _count_of(self, count: RuleCount, value: str) -> RuleCount:
-        """Return the count of a value, to be incremented. A new value may evict the oldest."""
+        """Return the count of a value, to be incremented. A new value may evict the oldest, which would start again."""
         found = count.by_value.get(value)
         if found is None:
             while len(count.by_value) >= self._values_max:
@@ -201,20 +204,19 @@ class RuleBook(Generic[Then]):
         self._set_rules(rule for rule, _ in pairs)
 
     def _set_rules(self, rules: Iterable[Rule[Then]]) -> None:
-        """Index the rules by name, and share the limit on values among those that count per value."""
+        """Set the rules in evaluation order, the indexes, and the limit on values, which rules with `per` share."""
         self.rules = sorted(rules, key=lambda rule: rule.fallback)
         self._fallbacks_at = sum(not rule.fallback for rule in self.rules)
-        sharing = sum(bool(rule.per) for rule in self.rules)
-        self._values_max = min(VALUES_MAX, 2 * VALUES_MAX // max(1, sharing))
+        self._values_max = min(VALUES_MAX, 2 * VALUES_MAX // max(1, sum(bool(rule.per) for rule in self.rules)))
         # The first rule of each name and id.
-        self._by_label = {label: rule for rule in reversed(self.rules) for label in (rule.id, rule.name)}
+        self._by_name = {name: rule for rule in reversed(self.rules) for name in (rule.id, rule.name) if name}
         self._only_rule = self.rules[0] if len(self.rules) == 1 and self.rules[0].decides_all else None
 
     # Look-ups
 
     def by_name(self, name: str) -> Rule[Then] | None:
         """Return the rule with this name or id."""
-        return self._by_label.get(name) or self._magic_by_id.get(name)
+        return self._by_name.get(name) or self._magic_by_id.get(name)
 
     def names(self) -> Iterator[str]:
         """Yield the names of the rules that have one, and of the magic rules."""

@@ -85,7 +85,7 @@ def test_a_request_that_selects_a_rule_by_name_moves_the_count_of_no_value() -> 
 def test_a_rule_keeps_the_counts_of_10000_values_and_the_oldest_goes_first() -> None:
     book = RuleBook(1, (Rule("a", lambda facts: True, "a", nth=2, per="account"),))
     for place in range(VALUES_MAX + 1):
-        book.count(("a",), "", [("a", f"value {place}")])
+        book.count(("a",), "", (("a", f"value {place}"),))
     [(_, count)] = book.counted_rules()
     assert len(count.by_value) == VALUES_MAX == 10_000
     assert [count.of(f"value {place}").matched for place in (0, 1, VALUES_MAX)] == [0, 1, 1]
@@ -119,7 +119,7 @@ class Ids(tuple[str, ...]):
 def test_counting_looks_through_no_list_of_rules_for_each_rule() -> None:
     book = RuleBook(1, tuple(Rule(str(place), lambda facts: True, place, nth=9, per="account") for place in range(3)))
     ids = Ids(map(str, range(3)))
-    book.count(ids, "", [(one, "x") for one in ids])
+    book.count(ids, "", tuple((one, "x") for one in ids))
     assert [count.of("x").matched for _, count in book.counted_rules()] == [1, 1, 1]
 
 
@@ -144,7 +144,7 @@ def test_added_and_replaced_rules_keep_the_counts_of_their_values() -> None:
 
 def test_a_rule_that_is_chosen_after_its_match_is_counted_for_its_value_alone() -> None:
     book = RuleBook(1, tuple(Rule(id_, lambda facts: True, id_, times=1, per="account") for id_ in "ab"))
-    book.count((), "a", [("a", "x"), ("b", "x")])
+    book.count((), "a", (("a", "x"), ("b", "x")))
     of_a, of_b = (count for _, count in book.counted_rules())
     assert (of_a.chosen, of_a.of("x").chosen, of_a.of("x").matched) == (1, 1, 0)
     assert of_b.by_value == {}

@@ -143,7 +143,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         {
             "_seed": BEGINNING, "_spelling": SCENARIO, "_values_max": DERIVED,
             "_magic": SCENARIO, "_magic_by_id": SCENARIO, "_fallbacks_at": DERIVED,
-            "_by_label": DERIVED, "_only_rule": DERIVED,
+            "_by_name": DERIVED, "_only_rule": DERIVED,
             "__orig_class__": "of typing",
         },
     ),
