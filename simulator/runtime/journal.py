@@ -1,5 +1,6 @@
 """The journal: a sandbox's requests, their answers, and why. It is a bounded log that tasks can wait on."""
 
+import codecs
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -261,9 +262,10 @@ def reply_headers(sandbox_id: str, exchange: Exchange, diagnosis: str = "") -> b
 @lru_cache(maxsize=1024)
 def _plain(text: str) -> bytes:
     """Encode text for a header: printable ASCII, at most 1000 bytes."""
-    return text.encode("unicode_escape")[:1000]
+    return _escape(text)[0][:1000]
 
 
+_escape = codecs.getencoder("unicode_escape")  # loaded here: later, the process may have no file left to open
 _TO_ESCAPE = re.compile(r"[^ -~]+|^ +| +$|%(?=[0-9A-Fa-f]{2})")
 
 

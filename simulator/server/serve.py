@@ -14,6 +14,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import uvicorn
+from msgspec import structs
 
 from simulator.server.answer_writer import OutputGate, ResponseBatcher
 from simulator.server.foreign_clients import ForeignClients
@@ -175,6 +176,7 @@ def make_server(
     stop, to end what requests wait for; `on_notice` for clients that speak something else than HTTP/1.1. Nothing is
     sent while `gate` is closed. With `tls` it speaks TLS.
     """
+    limits = _within_file_limit(limits)
     budget, foreign = RequestMemoryBudget(limits), ForeignClients(on_notice)
     protocol: Any = partial(HttpProtocol, app, budget, ResponseBatcher(), gate, foreign)
     if tls is not None:
@@ -200,6 +202,18 @@ def make_server(
         timeout_graceful_shutdown=_LAST_RESORT_S,
     )
     return Server(config, listen(host, port), on_ready, on_stop, tls)
+
+
+def _within_file_limit(limits: HttpLimits) -> HttpLimits:
+    """Return the limits with connections for at most half of the files that this process may open: answers, callbacks
+    and imports need the others."""
+    try:
+        import resource
+    except ImportError:  # no such limit on this system
+        return limits
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    unlimited = files == resource.RLIM_INFINITY
+    return limits if unlimited else structs.replace(limits, connections=min(limits.connections, files // 2))
 
 
 def listen(host: str, port: int) -> socket.socket:

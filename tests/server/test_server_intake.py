@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import resource
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, suppress
 from typing import Any
@@ -288,6 +289,20 @@ def test_a_connection_too_many_is_refused_and_the_others_are_answered() -> None:
                         if (await fourth.answer()).status == 200:
                             return
                 raise AssertionError("a free place was not given away")
+
+        asyncio.run(main())
+
+
+@pytest.mark.slow
+def test_connections_leave_half_of_the_files_that_the_process_may_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (4, 4))
+    with serving() as served:
+
+        async def main() -> None:
+            async with await served.connect(), await served.connect(), await served.connect() as third:
+                refused = await third.answer()
+                assert (refused.status, refused.json["error"]) == (503, "too_many_connections")
+                assert "More than 2 connections" in refused.json["message"]
 
         asyncio.run(main())
 
