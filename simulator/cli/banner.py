@@ -18,11 +18,10 @@ from simulator.domain.model.resellers import Reseller
 from simulator.options import CONTROL_PATH
 from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.short_text import whole_line
+from simulator.short_text import shortened, whole_line
 from simulator.staging.signed_requests import Credentials, sign
 from simulator.wire.formats import encode
 
-NAMED_MAX = 5
 # The payment in the request to paste, where the scenario sells it: an ordinary account, a common denomination.
 EXAMPLE_PRODUCT, EXAMPLE_ACCOUNT, EXAMPLE_AMOUNT = "RELOAD", "0123456789", 10
 
@@ -73,7 +72,7 @@ def _facts(running: BoundServer) -> list[tuple[str, str]]:
     facts += _callbacks(running, owner)
     mute = [row["code"] for row in running.resellers() if not row["api_key"] and not row["username"]]
     if mute:
-        text = f"no client can call as {', '.join(mute[:NAMED_MAX])}: add api_keys or users to the scenario"
+        text = f"no client can call as {shortened(', '.join(mute))}: add api_keys or users to the scenario"
         facts.append(("warning", text))
     return facts
 

@@ -30,7 +30,6 @@ from simulator.scenario.sections.matchers import AMOUNT, BODY_FACTS, PATH, numbe
 from simulator.scenario.sections.rule_sections import listed_values
 
 FIELDS_COUNTED = BODY_FACTS | {"trxid"}  # values of `per` that only some endpoints have
-NAMED_MAX = 5  # products that a message offers instead
 FIELDS = {"new": "refid"}  # facts whose field has another name
 
 
@@ -183,7 +182,7 @@ def _lint_need(need: _Need, entry: ValueReader, matched: list[Product], catalog:
     named = listed_values(entry)
     found = [catalog.products[code.text()] for code in named if code.text() in catalog.products]
     lacking = {product.code for product in found if not need.has(product)}
-    having = ", ".join([code for code, product in catalog.products.items() if need.has(product)][:NAMED_MAX])
+    having = ", ".join([code for code, product in catalog.products.items() if need.has(product)])
     others = f"; {need.having}: {having}" if having else ""
     for value in named:
         if value.text() in lacking:
