@@ -1,7 +1,8 @@
-"""The composition root: the only place that wires all parts together."""
+"""The composition root: wires the parts of a server together. `cli/server` adds the parts of a shared server: the store
+of the sandboxes, further tokens of the control API, and the cluster."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
@@ -36,7 +37,7 @@ from simulator.runtime.clock import MachineTime, Wall, wall_clock
 from simulator.runtime.courier import Sender
 from simulator.runtime.lives import SandboxSpec, quotas
 from simulator.runtime.operations import STOPPING, Operations
-from simulator.runtime.sandboxes import DEFAULT, Sandboxes
+from simulator.runtime.sandboxes import DEFAULT, SANDBOX_PREFIX, Sandboxes
 from simulator.runtime.scenario_watch import switch_scenario
 from simulator.scenario.library import load_scenario, with_callback
 from simulator.server.message import REFUSAL_COUNTS, HttpRequest, is_browser_at_root
@@ -49,8 +50,6 @@ if TYPE_CHECKING:
     from simulator.persistence.replay.rebuilding import Surroundings
     from simulator.postgres.cluster import Cluster
     from simulator.postgres.routing import Router
-
-SANDBOX_PREFIX = "/s/"
 
 
 def build_app(
@@ -97,19 +96,23 @@ class App(Starlette):
     It can be mounted in another application, and started by any ASGI server. Without the lifespan protocol, as in
     `httpx.ASGITransport`, its first request starts it.
 
-    A request of the reseller API arrives by `__call__` (ASGI) or by `answer_now` (our own server). `_answer` selects
-    the sandbox, whose pipeline answers. All other requests go to the control API (`_answer_control`).
+    A request arrives by `__call__` (ASGI), by `answer_now` (our own server), or from the router of a cluster.
+    `_is_control` decides which API it belongs to. In the reseller API, `_answer` selects the sandbox, whose pipeline
+    answers. `_answer_control` passes other requests to the control API.
+
+    Another prefix beside `/_sim` needs a constant in `options`, a route here, its case in `_is_control` and in
+    `sandbox_of` (`postgres/routing`), and a refusal in the flag `--root-path` (`cli/server_flags`).
     """
 
     def __init__(self, options: Options, scenario: Scenario, sandboxes: Sandboxes, sender: Sender, wall: Wall) -> None:
-        control, reseller = AsgiEndpoint(self._answer_control), AsgiEndpoint(self._answer_reseller)
+        endpoint = AsgiEndpoint(self._answer_here)
         super().__init__(
-            routes=[
-                Route(CONTROL_PATH, control),
-                create_mount(CONTROL_PATH, control),
-                Route(DOCUMENT_PATH, control),
-                create_mount(SANDBOX_PREFIX + "{sandbox}", reseller),
-                create_mount("/", reseller),
+            routes=[  # middleware may read the route of a request; `_answer_here` does not depend on it
+                Route(CONTROL_PATH, endpoint),
+                create_mount(CONTROL_PATH, endpoint),
+                Route(DOCUMENT_PATH, endpoint),
+                create_mount(SANDBOX_PREFIX + "{sandbox}", endpoint),
+                create_mount("/", endpoint),
             ],
             lifespan=App._lifespan,
         )
@@ -134,38 +137,40 @@ class App(Starlette):
         self.store: DataFolder | Cluster | None = None
         self.tokens: tuple[Token, ...] = ()  # of the control API, besides the control token
 
-    # All requests, and those of the reseller API
+    # Requests
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one ASGI request from any server."""
         if scope["type"] == "http":
-            if not self._is_started:
+            if not self._is_started:  # by the lifespan protocol
                 self._start()
                 self.operations.not_ready = None
             scope = strip_mount(scope, self._proxy_prefix)
             if self._cluster_router is not None:
                 await self._cluster_router(scope, receive, send)
                 return
-            if not self.user_middleware and not _is_control(scope["path"]):
-                # Skip the mounts, which would take a third of the time of an answer.
-                await self._answer_reseller(scope, receive, send)
+            if not self.user_middleware:
+                # Nobody added middleware: skip Starlette's stack and routes, a third of the time of an answer.
+                await self._answer_here(scope, receive, send)
                 return
         await super().__call__(scope, receive, send)
 
-    async def _answer_reseller(self, scope: Any, receive: Any, send: Any) -> None:
-        if is_browser_at_root(scope["method"], scope["path"], dict(scope["headers"])):
+    async def _answer_here(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request whose sandbox, if it has one, is on this server of a cluster."""
+        if _is_control(scope["method"], scope["path"], dict(scope["headers"])):
             await self._answer_control(scope, receive, send)
-            return
-        request = api_request(scope, receive, self._proxy_prefix)
-        await send_answer(scope, send, await self._answer(scope["path"], request, scope[ROOT_KEY]))
+        else:
+            request = api_request(scope, receive, self._proxy_prefix)
+            await send_answer(scope, send, await self._answer(scope["path"], request, scope[ROOT_KEY]))
 
     def answer_now(self, http_request: HttpRequest, client: str) -> PendingAnswer | None:
-        """Return the answer to a complete request of the reseller API, which our own server can write at once."""
+        """Return the answer to a complete request of the reseller API, which our own server can write at once; None for
+        a request that needs `__call__`. The request is plain: no part of its path is encoded, and its body is whole."""
         raw_path, _, query = http_request.target.partition(b"?")
         path, prefix = raw_path.decode("ascii"), self._proxy_prefix
         if prefix.root:
             path = prefix.below(path)
-        if _is_control(path) or (path == "/" and is_browser_at_root(http_request.method, path, http_request.by_name)):
+        if _is_control(http_request.method, path, http_request.by_name):
             return None
         if self._cluster_router is not None and not self._cluster_router.is_here(path, http_request.by_name):
             return None
@@ -176,14 +181,16 @@ class App(Starlette):
             by_name=http_request.by_name,
             client=client,
             source=http_request,
-            body=http_request.body,  # type: ignore[arg-type]  # bytes, since a plain body came in one packet
+            body=http_request.body,  # type: ignore[arg-type]  # bytes, since it came in one packet
         )
         return self._answer(path, request, prefix.root)
 
     def _answer(self, path: str, request: ApiRequest, root: str) -> Coroutine[Any, Any, EncodedReply]:
-        """Select the sandbox: `/s/{id}/` names a sandbox; elsewhere `default` or the owner of the credentials."""
+        """Return the coroutine of the pipeline for the sandbox that the request selects: `/s/{id}/` names a sandbox;
+        elsewhere it is `default` or the owner of the credentials."""
         if self._machine_time is not None and self._machine_time.is_running:
-            self._machine_time.compare()  # without it, a set machine clock refuses valid signatures for a minute
+            # Notice a set machine clock now: until then valid signatures would be refused, for up to a minute.
+            self._machine_time.compare()
         if path.startswith(SANDBOX_PREFIX):
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
             sandbox = self.sandboxes.find(sandbox_id)
@@ -200,8 +207,10 @@ class App(Starlette):
         """Answer at the root, where credentials may select a sandbox other than `default`."""
         default = self.sandboxes.default
         owner, request = await owner_at_root(self.sandboxes, default, path, request)
-        url_sandbox = None if owner is default or has_key_or_username(path, request) else default
-        return await self._pipeline.answer(owner, path, request, root, url_sandbox)
+        if owner is default or has_key_or_username(path, request):
+            return await self._pipeline.answer(owner, path, request, root)
+        # A token selected the owner. It may be forged, and then `default` records the request.
+        return await self._pipeline.answer(owner, path, request, root, url_sandbox=default)
 
     # The control API
 
@@ -262,14 +271,8 @@ class App(Starlette):
         """Join a cluster: forward requests for sandboxes of its other servers to them."""
         from simulator.postgres.routing import Router
 
-        self._cluster_router = Router(cluster, self._answer_locally)
+        self._cluster_router = Router(cluster, self._answer_here)
         self.operations.store_figures = self._cluster_router.figures
-
-    async def _answer_locally(self, scope: Any, receive: Any, send: Any) -> None:
-        if _is_control(scope["path"]):
-            await self._answer_control(scope, receive, send)
-        else:
-            await self._answer_reseller(scope, receive, send)
 
     def surroundings(self) -> "Surroundings":
         """Return the parts of this server that a rebuilt sandbox needs."""
@@ -280,9 +283,7 @@ class App(Starlette):
     # Start and stop
 
     def _start(self) -> None:
-        """Start the sandboxes' clocks on the running loop, unless already started."""
-        if self._is_started:
-            return
+        """Start the sandboxes' clocks on the running loop."""
         self._is_started = True
         if self.store is not None:
             self.store.start()
@@ -298,7 +299,8 @@ class App(Starlette):
     @asynccontextmanager
     async def _lifespan(self) -> AsyncIterator[None]:
         """Start, and stop at the end, when called by an ASGI server or `router.lifespan_context`."""
-        self._start()
+        if not self._is_started:  # by a request that came first
+            self._start()
         if self.store is not None:
             await self.store.start_snapshots()
         preparation = asyncio.create_task(prepare())
@@ -320,6 +322,9 @@ class App(Starlette):
             self.store.close()
 
 
-def _is_control(path: str) -> bool:
-    """Return whether the path is the simulator's own: the control API, or the contract as a document."""
+def _is_control(method: str, path: str, headers: Mapping[bytes, bytes]) -> bool:
+    """Return whether a request belongs to the control API, which also serves the contract as a document, and the
+    console to a browser at the root."""
+    if path == "/":
+        return is_browser_at_root(method, path, headers)
     return path.startswith(CONTROL_PATH + "/") or path in (CONTROL_PATH, DOCUMENT_PATH)

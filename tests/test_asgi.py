@@ -14,6 +14,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.testclient import TestClient
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from simulator.app import App, build_app
 from simulator.options import Options
@@ -54,6 +55,25 @@ def test_another_application_mounts_it(app: App) -> None:
         listed = client.get("/staging/_sim/sandboxes").json()["sandboxes"]
         assert [one["id"] for one in listed] == ["default"]
         assert client.get("/v2/balance").status_code == 404
+
+
+def test_it_answers_through_middleware_that_was_added(app: App) -> None:
+    seen: list[str] = []
+
+    class Watching:
+        def __init__(self, app: ASGIApp) -> None:
+            self.app = app
+
+        async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+            seen.append(scope.get("path", ""))
+            await self.app(scope, receive, send)
+
+    app.add_middleware(Watching)
+    with TestClient(app, "http://127.0.0.1") as client:
+        seen.clear()
+        assert [client.get(path).status_code for path in PATHS] == STATUSES
+        assert "text/html" in client.get("/", headers={"accept": "text/html"}).headers["content-type"]
+    assert seen[: len(PATHS) + 1] == [*PATHS, "/"]
 
 
 def test_uvicorn_runs_it_by_its_own_protocol(app: App) -> None:

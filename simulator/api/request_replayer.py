@@ -15,9 +15,8 @@ from simulator.auth.signature import Denied
 from simulator.persistence.tape.entries import Resumption
 from simulator.runtime.journal import UNEXPECTED, Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.sandboxes import DEFAULT
+from simulator.runtime.sandboxes import SANDBOX_PREFIX, url_prefix
 
-SANDBOX_PREFIX = "/s/"
 UNKNOWN_SANDBOX = "unknown_sandbox"
 BY_SECRET = ("invalid_signature", "decryption_error")
 
@@ -94,8 +93,7 @@ class RequestReplayer:
     ) -> tuple[int, bytes]:
         """Send a recorded request to a sandbox as a new request with these headers; see `control.requests.Resend`."""
         request = _request(recorded, headers, body=recorded.body, replay_of=recorded.n)
-        prefix = "" if sandbox.id == DEFAULT else SANDBOX_PREFIX + sandbox.id
-        url_sandbox = None if sandbox is recorded_by else recorded_by
+        prefix, url_sandbox = url_prefix(sandbox.id), None if sandbox is recorded_by else recorded_by
         status, lines, _, _ = await self._pipeline.answer(sandbox, recorded.path, request, prefix, url_sandbox)
         return status, lines
 

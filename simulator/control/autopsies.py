@@ -25,6 +25,7 @@ from simulator.redaction import MASKED, Mask
 from simulator.runtime.background import in_background, place
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import SANDBOX_PREFIX
 from simulator.short_text import shortened
 
 OTHERS_MAX: Final = 500
@@ -103,7 +104,7 @@ async def autopsy_of(
     named = owner.core.state.keys.get(joined(exchange.headers).get(names.API_KEY, b"").decode("latin-1"))
     if exchange.error not in _REFUSED or named is None or exchange.unread:
         return None
-    path, prefix = exchange.path.encode("utf-8", "surrogateescape"), f"/s/{live.id}".encode()
+    path, prefix = exchange.path.encode("utf-8", "surrogateescape"), (SANDBOX_PREFIX + live.id).encode()
     sent = RequestParts(exchange.method, b"", prefix, path, exchange.query, exchange.headers, exchange.body)
     sent = sent._replace(secret=named[1].secret_bytes, canonical=given)
     near = (live.journal.find(n) for n in range(exchange.n - _EARLIER, exchange.n + _LATER + 1) if n != exchange.n)

@@ -34,7 +34,7 @@ from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.redaction import Mask
 from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.sandboxes import DEFAULT
+from simulator.runtime.sandboxes import url_prefix
 from simulator.short_text import shortened
 
 SCHEMA: Final = "explain-request"
@@ -184,9 +184,9 @@ def _curl(live: LiveSandbox, asked: _KeyedRequest, secret: bytes, hashed: bytes,
     written = (names.WRITTEN_TIMESTAMP, names.WRITTEN_NONCE, names.WRITTEN_SIGNATURE)
     values = map(bytes.decode, fresh_signature(live, secret, given.method, given.query, hashed))
     headers = kept | {names.WRITTEN_API_KEY: asked.key, **dict(zip(written, values, strict=True))}
-    prefix = "" if live.id == DEFAULT else f"/s/{live.id}"
     target = given.path + (b"?" + given.query if given.query else b"")
-    return curl_command(given.method.upper(), base + prefix + target.decode("utf-8", "replace"), headers, given.body)
+    url = base + url_prefix(live.id) + target.decode("utf-8", "replace")
+    return curl_command(given.method.upper(), url, headers, given.body)
 
 
 def fresh_signature(

@@ -36,7 +36,7 @@ from simulator.redaction import MASKED, Mask
 from simulator.runtime.background import in_background, place
 from simulator.runtime.journal import Exchange, Tally, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.sandboxes import DEFAULT
+from simulator.runtime.sandboxes import url_prefix
 from simulator.short_text import one_line
 from simulator.wire.formats import encode
 from simulator.wire.traffic import as_sent
@@ -175,9 +175,8 @@ async def as_curl(request: Request, live: LiveSandbox) -> Response:
     url = base_url(request)
     exchange = numbered_record(request, live.journal)
     mask = mask_of(request, live, exchange)
-    prefix = b"" if live.id == DEFAULT else f"/s/{live.id}".encode()
     row, target = exported(url, live.id, exchange, mask), sent_target(live.id, exchange, mask)
-    return PlainTextResponse(as_script(url, row, exchange.body, target, prefix))
+    return PlainTextResponse(as_script(url, row, exchange.body, target, url_prefix(live.id).encode()))
 
 
 def as_script(base: str, row: Mapping[str, Any], body: bytes, sent: bytes, prefix: bytes = b"") -> str:
@@ -245,9 +244,8 @@ def sent_target(sandbox_id: str, exchange: Exchange, mask: Mask) -> bytes:
     sent, mark, query = exchange.target.partition(b"?")
     question = mark.decode()
     if not sent or path != exchange.path:
-        prefix = "" if sandbox_id == DEFAULT else f"/s/{sandbox_id}"
         path = path if path.isascii() and path.isprintable() else quote(path, safe=SAFE_IN_PATH)
-        sent, query = (prefix + path).encode(), exchange.query
+        sent, query = (url_prefix(sandbox_id) + path).encode(), exchange.query
         question = "?" if query else ""
     return (mask.path(sent.decode("latin-1")) + question + mask.query(exchange.path, query)).encode("latin-1")
 

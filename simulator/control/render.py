@@ -12,6 +12,7 @@ from simulator.domain.model.rules import SourceLine
 from simulator.domain.model.wallet import Entry
 from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import SANDBOX_PREFIX
 from simulator.wire.formats import iso_utc_exact, number
 
 
@@ -57,7 +58,7 @@ def sandbox(live: LiveSandbox, base_url: str, *, shows_secrets: bool = True) -> 
         "scenario": live.scenario.name,
         "origin": origin and {"source": origin.source, "name": origin.name},
         "seed": live.seed,
-        "url": f"{base_url}/s/{live.id}",
+        "url": f"{base_url}{SANDBOX_PREFIX}{live.id}",
         "clock": {
             "mode": live.clock.mode,
             "now": moment(live.clock.now()),

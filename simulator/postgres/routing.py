@@ -24,11 +24,11 @@ from simulator.postgres.forwarding import (
 )
 from simulator.postgres.leases import Peer
 from simulator.postgres.owners import Elsewhere, Unavailable
-from simulator.runtime.sandboxes import DEFAULT, drawn_id, is_sandbox_id
+from simulator.runtime.sandboxes import DEFAULT, SANDBOX_PREFIX, drawn_id, is_sandbox_id
 from simulator.server.message import is_browser_at_root
 from simulator.server.responder import responder_of
 
-SANDBOX_PATHS: Final = ("/s/", f"{CONTROL_PATH}/sandboxes/", f"{CONTROL_PATH}/inbox/")
+SANDBOX_PATHS: Final = (SANDBOX_PREFIX, f"{CONTROL_PATH}/sandboxes/", f"{CONTROL_PATH}/inbox/")
 OF_ALL: Final = (f"{CONTROL_PATH}/sandboxes", f"{CONTROL_PATH}/events")
 _READS: Final = frozenset({"GET", "HEAD"})
 LIST_BYTES_MAX: Final = 16 * 1024 * 1024

@@ -32,6 +32,7 @@ from simulator.runtime.operations import ServerCounts
 from simulator.runtime.wait_limits import Turnstile, WaitingRoom
 
 DEFAULT = "default"
+SANDBOX_PREFIX = "/s/"
 SANDBOXES_MAX = 10_000
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
@@ -44,6 +45,11 @@ def is_sandbox_id(text: str) -> bool:
 def drawn_id() -> str:
     """Return a random id for a new sandbox."""
     return f"sb-{secrets.token_hex(5)}"
+
+
+def url_prefix(sandbox_id: str) -> str:
+    """Return the beginning of a sandbox's paths, such as /s/mine; "" for `default`, which is at the root."""
+    return "" if sandbox_id == DEFAULT else SANDBOX_PREFIX + sandbox_id
 
 
 class Sandboxes:
