@@ -469,8 +469,8 @@ def paid() -> Iterator[Client]:
 LEAVES_NONE = "; a payment that was refused with 400 creates none"
 CASES: list[tuple[str, dict[str, Any], str]] = [
     (VOID, {"refid": "reload"}, "RELOAD is not voidable; voidable: ELECTRIC, WATER, INTERBANK"),
-    (VOID, {"refid": "slow"}, "transaction {slow} is Processing; only Succesful ones can be voided"),
-    (CHECK, {"refid": "failed"}, "transaction {failed} is Failed; only Succesful ones can be disputed"),
+    (VOID, {"refid": "slow"}, "transaction {slow} is Processing; only Succesful transactions can be voided"),
+    (CHECK, {"refid": "failed"}, "transaction {failed} is Failed; only Succesful transactions can be disputed"),
     (VOID, {"refid": "nothing"}, "no transaction has refid nothing" + LEAVES_NONE),
     (VOID, {"refid": "REF-1"}, "no transaction has refid REF-1; did you mean ref-1?" + LEAVES_NONE),
     (CHECK, {"trxid": "123"}, "no transaction has trxid 123" + LEAVES_NONE),
@@ -505,7 +505,7 @@ def test_the_refusal_of_a_second_case_names_the_first(paid: Client) -> None:
     said = f"transaction {trxid} already has a void, case-1, which is approved"
     assert diagnosis(paid, paid.call("POST", VOID, void)) == said
     paid.advance(60)
-    said = f"transaction {trxid} is Refund; only Succesful ones can be disputed"
+    said = f"transaction {trxid} is Refund; only Succesful transactions can be disputed"
     assert diagnosis(paid, paid.call("POST", CHECK, {"refid": "ref-1"})) == said
 
 
