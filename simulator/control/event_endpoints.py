@@ -190,7 +190,7 @@ class EventSource:
             return EventPosition(0, 0), True
         found = _ID.fullmatch(after)
         if found is None:
-            text = "after must be the id of an event, as a stream gave it, or 0 for all stored events"
+            text = "after, or Last-Event-ID, must be the id of an event of this stream, or 0 for all stored events"
             raise InvalidInput(text, "after")
         place = EventPosition(int(found[2]), int(found[3]))
         is_ours = found[1] == hub.boot and place.serial <= hub.latest

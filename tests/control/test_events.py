@@ -180,7 +180,9 @@ def test_a_stream_begins_with_new_events_or_resumes_after_any_event(client: Clie
     assert behind[:2] == found[2:]
     assert [event["refid"] for event in behind[2:]] == ["e2", "e2", "e2"]
     assert told(client, f"after={found[1]['id']}") == behind
-    assert client.sim("GET", f"{PATH}?timeout=0", last_event_id="mine").status == 400
+    refused = client.sim("GET", f"{PATH}?timeout=0", last_event_id="mine")
+    assert refused.status == 400
+    assert "Last-Event-ID" in refused.json["message"]
 
 
 def test_a_heartbeat_moves_the_place_past_what_was_filtered_out(
