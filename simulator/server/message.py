@@ -115,12 +115,13 @@ class RequestMemoryBudget:
         self.limits = limits
         self.used = self.unsent = 0
 
-    def charge(self, before: int, total: int) -> None:
-        """Charge a connection `total` bytes instead of `before`. Raises HttpRefusal (503) if more do not fit."""
+    def charge(self, before: int, total: int) -> "HttpRefusal | None":
+        """Charge a connection `total` bytes instead of `before`. Return the refusal (503) if more do not fit."""
         added = total - before
         if added > 0 and total > self.limits.small_body_bytes and self.used + added > self.limits.bodies_bytes:
-            raise HttpRefusal("too_many_bodies", self.limits.bodies_bytes)
+            return HttpRefusal("too_many_bodies", self.limits.bodies_bytes)
         self.used += added
+        return None
 
 
 REFUSALS: Final = {

@@ -6,6 +6,10 @@ and sets the deadlines.
 3. `_answer_at_once` lets the application's `answer_now` answer a complete request without a task.
 4. Other requests get a `Responder` in a task (`_begin_task`), which calls `on_answer_sent` at the end.
 5. The `AnswerWriter` writes. A refusal (`_refuse`) is written after the earlier answers.
+
+A connection ends with `close`, which first sends everything that was written; with `linger`, which also gives a client
+that still sends the time to read; or with `hang_up`, at once. `_close_after_answers` first answers the queue, when the
+client has ended its sending side or the server stops. `ReadingState` has the states until then.
 """
 
 import asyncio
@@ -19,7 +23,7 @@ from simulator.server import request_reader as reading
 from simulator.server.answer_writer import AnswerWriter, ClientDeadline, GatedTransport, OutputGate, ResponseBatcher
 from simulator.server.foreign_clients import ForeignClients
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRefusal, HttpRequest, RequestMemoryBudget
-from simulator.server.responder import BEGUN, AnswerNow, Application, FirstResult, Responder, resume
+from simulator.server.responder import BEGUN, AnswerNow, Application, FirstResult, Responder, first_result
 
 HIGH_WATER_BYTES: Final = 65536  # the size of the unread part of a body at which the connection pauses reading
 
@@ -27,14 +31,8 @@ HIGH_WATER_BYTES: Final = 65536  # the size of the unread part of a body at whic
 class HttpProtocol(asyncio.Protocol):
     """A connection of a client. uvicorn passes the keyword arguments."""
 
-    scheme = "http"
     _transport: asyncio.Transport
     _deadline: ClientDeadline
-    _responder: Responder | None = None  # answers one request in a task
-    _refusal = b""  # encoded, since the exception would keep the packet in its traceback
-    _charged = 0  # bytes that are charged to the budget
-    _is_queue_full = False  # reading is paused until the requests that were read are answered
-    _is_half_closed = False  # the client has closed its sending side, and waits for answers
 
     def __init__(
         self,
@@ -61,10 +59,16 @@ class HttpProtocol(asyncio.Protocol):
         self._server_state = server_state  # uvicorn stops its connections and tasks
         self.default_lines = partial(batcher.default_lines, server_state)
         # Of this connection
+        self.scheme = "http"
         self.reader = reading.RequestReader(budget.limits)
         self.writer = AnswerWriter(budget, self.hang_up)
         self.must_close = asyncio.Event()  # the client has left, or the server stops
         self.may_have_left = asyncio.Event()  # the same, or the client has closed its sending side
+        self._responder: Responder | None = None  # answers one request in a task
+        self._refusal = b""  # encoded, since the exception would keep the packet in its traceback
+        self._charged = 0  # bytes that are charged to the budget
+        self._is_queue_full = False  # reading is paused until the requests that were read are answered
+        self._is_half_closed = False  # the client has closed its sending side, and waits for answers
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Accept the connection; the deadline of its first head starts now."""
@@ -84,16 +88,16 @@ class HttpProtocol(asyncio.Protocol):
     # Reading
 
     def data_received(self, data: bytes) -> None:
-        """Parse a packet, or with b"" the unparsed end of one. Its requests are answered at the end of the turn."""
+        """Parse a packet, or with b"" the reader's `unparsed` bytes. A later step of the turn answers the requests."""
         reader, responder = self.reader, self._responder
         if reader.state >= reading.DRAINING:
             return
         request = reader.request  # the packet continues its body
         if request is not None and data and request.body:
-            request.is_plain = False  # only ASGI reads a body that comes in several packets
+            request.is_plain = False  # a responder reads a body that comes in several packets, by ASGI
         try:
-            fits_slice = data and len(data) <= reading.SLICE_BYTES and not reader.unparsed
-            has_late_head = reader.feed(data) if fits_slice else reader.feed_sliced(data)
+            is_one_slice = 0 < len(data) <= reading.SLICE_BYTES and not reader.unparsed
+            has_late_head = reader.feed(data) if is_one_slice else reader.feed_sliced(data)
         except HttpRefusal as refusal:
             self._refuse(self._foreign.explained(data, reader.url, refusal, is_tls=self.scheme == "https"))
             return
@@ -103,44 +107,43 @@ class HttpProtocol(asyncio.Protocol):
         if responder is None:
             self._batcher.add(self)
         elif reader.queue and reader.request is None:
-            self._transport.pause_reading()  # a complete request waits for the responder
+            self._transport.pause_reading()  # until `on_answer_sent`
         if reader.unparsed or len(reader.queue) >= reading.QUEUED_MAX:
             self._is_queue_full = True
-            self._transport.pause_reading()
+            self._transport.pause_reading()  # until `answer_next` has answered them
         # A small packet of complete requests, which are answered in this turn, is not charged.
         is_brief = responder is None and reader.state is reading.IDLE and len(data) <= self._limits.small_body_bytes
-        if (self._charged or not is_brief) and not self._charge():
+        needs_charge = self._charged or not is_brief
+        if needs_charge and not self._charge():
             return
         if has_late_head:
             self._deadline.set(self._limits.head_timeout_s)
         elif reader.state is reading.BODY:
             self._deadline.await_body(reader.request)
             if reader.request is not None and len(reader.request.body) > HIGH_WATER_BYTES:
-                self._transport.pause_reading()
+                self._transport.pause_reading()  # until the application receives it
 
     def _charge(self) -> bool:
         """Charge the bytes that the connection holds to the budget. Return whether they fit. If not, refuse the request
-        that is being read; once reading has ended, the newest of the queue, until the others fit."""
+        that is being read, which ends reading; from then on, the newest of the queue, until the others fit."""
         fits = True
         while True:
             total = self.reader.held_bytes + (self._responder.request.weight if self._responder is not None else 0)
-            try:
-                self._budget.charge(self._charged, total)
-            except HttpRefusal as refusal:
-                if self.reader.state < reading.DRAINING:
-                    self._refuse(refusal)
-                    return False
-                if not self.reader.queue:
-                    return False
-                self.reader.queue.pop()
-                self._refusal = self._refusal or refusal.encode(self.default_lines())
-                fits = False
-            else:
+            refusal = self._budget.charge(self._charged, total)
+            if refusal is None:
                 self._charged = total
                 return fits
+            if self.reader.state < reading.DRAINING:
+                self._refuse(refusal)
+                return False
+            if not self.reader.queue:
+                return False
+            self.reader.queue.pop()
+            self._refusal = self._refusal or refusal.encode(self.default_lines())
+            fits = False
 
     def resume_reading(self) -> None:
-        """Resume reading if it was paused; the client's deadline for a pause starts again."""
+        """Resume reading, unless the queue is full. The deadline for the client's next bytes starts again."""
         if self.reader.state is reading.BODY:
             self._deadline.await_body(None)
         if not (self._is_queue_full or self._transport.is_closing() or self._transport.is_reading()):
@@ -151,21 +154,22 @@ class HttpProtocol(asyncio.Protocol):
     def eof_received(self) -> bool:
         """Send the answers to complete requests. End endless waits, since the client may have left. asyncio keeps the
         connection open when this returns True."""
-        has_more = self.reader.state is not reading.LINGERING and self._close_after_answers(is_stopping=False)
+        is_answer_due = self.reader.state is not reading.LINGERING and self._close_after_answers(is_stopping=False)
         self.reader.request = None  # its body is cut off
         for request in self.reader.queue:
             request.report_departure()
         if self._responder is not None:
             self._responder.request.report_departure()
             self._responder.has_input.set()
-        if not has_more or self.scheme != "http":  # close_notify ends both directions
+        if not is_answer_due or self.scheme != "http":  # close_notify ends both directions
             return False
         self._is_half_closed = True
         self._deadline.set(self._limits.half_closed_s)
         return True
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Execute the requests that arrived completely before the client left, and release everything."""
+        """Release everything after the client has left. Requests that arrived completely and need no task are still
+        executed, a share of them in each turn; others are given up."""
         self.reader.state = reading.CLOSED
         self._server_state.connections.discard(self)
         self.writer.resume()
@@ -192,21 +196,22 @@ class HttpProtocol(asyncio.Protocol):
                 self.hang_up()
         elif not self._transport.is_reading() or (request is not None and request.awaits_continue):
             self._deadline.restart_body()  # we paused reading
-        elif state is reading.BODY:
-            self._refuse(self._deadline.late_body())
         else:
-            self._refuse(HttpRefusal("head_timeout", limits.head_timeout_s))
+            late_head = HttpRefusal("head_timeout", limits.head_timeout_s)
+            self._refuse(self._deadline.late_body() if state is reading.BODY else late_head)
 
     def _refuse(self, refusal: HttpRefusal) -> None:
         """Stop reading. Send the refusal after the earlier answers, unless its request was already answered."""
-        responder, in_body = self._responder, self.reader.state is reading.BODY
+        responder, is_in_body = self._responder, self.reader.state is reading.BODY
         request = self.reader.refuse(refusal)
-        is_answered = in_body and request is None  # its body was being dropped
-        if responder is not None and responder.request is request:
+        if request is None:
+            is_answered = is_in_body  # the reader drops the body of a request that was answered before its end
+        elif responder is not None and responder.request is request:
             is_answered = responder.stage is BEGUN
             responder.end_exchange()
             self._responder = None
-        elif request is not None:
+        else:
+            is_answered = False
             self.reader.queue.pop()
         if is_answered:
             self.linger()
@@ -218,8 +223,10 @@ class HttpProtocol(asyncio.Protocol):
     # Answering
 
     def answer_next(self, now: float) -> None:
-        """Answer the oldest request of the queue; the others follow in the next turns. With an empty queue, continue or
-        end reading. `now`, a time of the loop's clock, is when an idle connection's keep-alive time starts."""
+        """Answer the oldest request of the queue. Unless others follow in the next turn, continue or end reading.
+
+        `now`, a time of the loop's clock, is when an idle connection's keep-alive time starts.
+        """
         reader = self.reader
         if reader.queue and self._responder is None and not self.writer.is_stalled:
             request = reader.queue.popleft()
@@ -249,20 +256,14 @@ class HttpProtocol(asyncio.Protocol):
                 self.linger()
 
     def _answer_at_once(self, request: HttpRequest) -> None:
-        """Answer a complete request by `answer_now`, without a task. If that returns None, waits or fails, or if its
-        answer cannot be sent at once, a task continues."""
-        result: FirstResult = None
+        """Answer a complete request by `answer_now`; in a task, if that returns None, waits or fails."""
         pending, writer = self._answer_now(request, self.client[0]), self.writer
-        if pending is not None:
-            try:
-                result = resume(pending, pending.send(None))  # it waits
-            except StopIteration as done:  # it has returned
-                status, lines, body, ending = result = done.value
-                if ending is None and status not in BODYLESS and request.method != "HEAD" and not writer.is_stalled:
-                    writer.unsent += b"".join((STATUS_LINE[status], self.default_lines(), lines, b"\r\n", body))
-                    return
-            except Exception as error:  # logged and answered 500, as for any application
-                result = error
+        result = None if pending is None else first_result(pending)
+        if isinstance(result, tuple):
+            status, lines, body, ending = result
+            if ending is None and status not in BODYLESS and request.method != "HEAD" and not writer.is_stalled:
+                writer.unsent += b"".join((STATUS_LINE[status], self.default_lines(), lines, b"\r\n", body))
+                return
         self._begin_task(request, result)
 
     def _begin_task(self, request: HttpRequest, result: FirstResult) -> None:
@@ -273,7 +274,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def _on_task_done(self, responder: Responder, task: asyncio.Task[None]) -> None:
         self._server_state.tasks.discard(task)
-        if self._responder is responder:  # it failed to answer; release its request's charge
+        if self._responder is responder:  # no complete answer was sent; release the charge of the request
             self._responder = None
             self._charge()
 
@@ -304,7 +305,7 @@ class HttpProtocol(asyncio.Protocol):
     # Closing
 
     def close(self) -> None:
-        """Close once everything was written. The queue is dropped."""
+        """Drop the queue, and close once everything was written."""
         self._drop_queue()
         self.writer.close(is_watched=self.reader.state is not reading.CLOSED)
 
@@ -314,8 +315,8 @@ class HttpProtocol(asyncio.Protocol):
         self._charge()
 
     def linger(self) -> None:
-        """Close as `close` does, but only after the client has closed its side, or `linger_s` later: so it can read the
-        last answer, although it sent bytes that were not read."""
+        """Close as `close` does, but only after the client has closed its side, or `linger_s` later. A connection that
+        is closed with unread bytes is reset, and the client could lose the last answer."""
         self._drop_queue()
         self.writer.flush()
         if not self._transport.is_closing():
@@ -342,14 +343,14 @@ class HttpProtocol(asyncio.Protocol):
             self.close()
 
     def _close_after_answers(self, *, is_stopping: bool) -> bool:
-        """Close after the last answer: the refusal, or the answer to the newest request. Return whether any answer is
-        still to be sent. A stopping server still reads the body that has begun."""
+        """Close after the answers to the queue, or after the refusal that follows them. Return whether an answer is
+        still to be sent. A server that stops answers only the oldest of the queue, and still reads its body."""
         self.reader.unparsed = memoryview(b"")
         self.answer_next(self._loop.time())
         self.writer.flush()
         self.may_have_left.set()
         while is_stopping and len(self.reader.queue) > 1:
-            self.reader.queue.pop()  # there may be hundreds, and a stopping server has no time for them
+            self.reader.queue.pop()  # there may be many, and a stopping server has no time for them
         unanswered = [*([] if self._responder is None else [self._responder.request]), *self.reader.queue]
         if unanswered:
             if not (is_stopping and self.reader.state is reading.BODY):
