@@ -71,7 +71,7 @@ class Pipeline:
         wall = sandbox.clock.wall()
         now = sandbox.clock.at(wall)
         if not sandbox.driver.catch_up(now):
-            now = await sandbox.settle(now)
+            now = await sandbox.process_rest(now)
         call = self._read_head(sandbox, path, request, prefix, now, wall)
         reply, content = await self._reply(call, refusal, url_sandbox)
         recorder = sandbox if url_sandbox is None or call.reseller is not None else url_sandbox

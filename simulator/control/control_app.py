@@ -306,7 +306,7 @@ class ControlApp:
             if scope["method"] in ("GET", "HEAD") and path.startswith(SANDBOXES_PATH):
                 sandbox = self.state.sandboxes.find(path[len(SANDBOXES_PATH) :].partition("/")[0])
                 if sandbox is not None:
-                    await sandbox.catch_up()  # what the running clock has made due happens before a read
+                    await sandbox.process_due()  # what the running clock has made due happens before a read
             masked = MaskedSend(scope, send_with_id, self.state.sandboxes)
         token = caller.set(trace_of(scope["headers"]))
         try:

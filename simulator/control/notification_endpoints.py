@@ -164,7 +164,7 @@ _PROBES_BY_NAME = {probe.name: probe for probe in PROBES}
 async def send_probes(request: Request, live: LiveSandbox) -> Response:
     """Send the named probes, or all of them, sequentially."""
     wanted = await body_of(request, "probes-request", may_be_empty=True)
-    await live.catch_up()
+    await live.process_due()
     state = live.core.state
     first = next(iter(state.resellers.values()), None)
     reseller = reseller_of(state, wanted["reseller"]) if "reseller" in wanted else first

@@ -34,7 +34,7 @@ async def add_mark(request: Request, live: LiveSandbox) -> Response:
     """Mark the present, once all items due by now have been processed."""
     name = (await body_of(request, "mark-request"))["name"]
     life = live.driver
-    await live.catch_up()
+    await live.process_due()
     refuse_lost(live, life)
     mark = rewinder_of(request).mark(live, name)
     return reply(render.members(mark, "name", "n", "at"), 201)
@@ -64,7 +64,7 @@ async def fork(request: Request, wanted: Mapping[str, Any]) -> LiveSandbox:
     if original is None:
         text = f"there is no sandbox {what['of']!r}; GET /_sim/sandboxes lists them"
         raise Unknown("unknown_sandbox", text, "fork.of")
-    await original.catch_up()
+    await original.process_due()
     try:
         return await rewinder_of(request).fork(original, asked_of(what, "fork."), sandboxes, wanted.get("id"))
     except DomainError as error:

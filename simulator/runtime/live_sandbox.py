@@ -1,8 +1,15 @@
 """A running sandbox: the state machine with its clock, driver, journal and inboxes, and its single entry point.
 
-`Sandboxes` creates it. The pipeline applies the commands of the reseller API's requests, the control API and the driver
-all others. In order of reading: the attributes, the three ways to apply a command, the processing of due items, the
-beginning and the end of a life, and what others ask it.
+`Sandboxes` creates it. There are three ways to apply a command, each of which calls the one before:
+
+| method | called by | what it adds |
+|---|---|---|
+| `apply` | endpoints of the reseller API; the pipeline records and publishes their request | due items first |
+| `apply_and_record` | the driver, and the replay of a tape | the command on the tape, its events |
+| `settle_and_apply` | the control API, and the watcher of a scenario file | due items over several turns, an action |
+
+A life is the time between two resets or rewinds. It begins with `_begin_life` and ends with `reset`, with
+`replace_with`, which is a rewind, or when the sandbox is deleted (`Sandboxes`).
 """
 
 from collections import deque
@@ -41,15 +48,7 @@ from simulator.wire.traffic import Notification
 
 
 class LiveSandbox:
-    """A running sandbox: its state machine, `core`, and everything around it.
-
-    Each command enters by `apply`, after the items that are due. `apply_and_record` also records it on the tape and
-    publishes its events; before that, `settle_and_apply` waits until all due items are processed. The pipeline calls
-    `apply` alone, since the tape records its request instead. Messages to inboxes enter by `inbox_inputs`.
-
-    A life is the time between two resets or rewinds. It begins with `_begin_life` and ends with `reset`, with
-    `replace_with`, which is a rewind, or when the sandbox is deleted (`Sandboxes`).
-    """
+    """The state machine, `core`, and everything around it. Messages to inboxes enter by `inbox_inputs`."""
 
     def __init__(
         self,
@@ -104,11 +103,11 @@ class LiveSandbox:
         self.inboxes = Inboxes(scenario.limits, self._budgets.inboxes, state.started, state.secrets, state.seed)
         self.inboxes.follow(scenario.inboxes)
         self.counters = Counters(scenario.expect, state)
-        self.life_journal = self.journal  # during a reset, `journal` is already the next life's
+        self.life_journal = self.journal  # while `reset` waits, `journal` is already the next life's
         self.life_tape = self.tape
         self.beginning = Beginning(self.spec, state.started, self.clock.mode, self.clock.rate)
         self.courier = Courier(self.id, self.seed, scenario, self.inboxes, self._sender, self.tape.add)
-        self.probes: deque[Notification] = deque(maxlen=SENT_MAX)  # the latest requests of probes, not yet numbered
+        self.probes: deque[Notification] = deque(maxlen=SENT_MAX)  # the latest requests of probes; reports number them
         self.marks = Marks()
         self.run_on_clock(self.clock)
 
@@ -116,7 +115,7 @@ class LiveSandbox:
         """Run on this clock from now on, with a new driver and new holds. Call `start` when the event loop runs."""
         self.clock = self.events.clock = clock
         self.counters.server_counts = self.courier.server_counts = self.server_counts
-        self.evicted_at_start = self.journal.left_out  # counted already
+        self.evicted_at_start = self.journal.left_out  # `Sandboxes` has counted these
         self.sleep: Callable[[float], Awaitable[object]] = self.delays.sleep
         self.holds = self.courier.holds = Holds(self.events, clock)
         self.inbox_inputs = InboxInputs(self.inboxes, clock, self.tape)
@@ -129,6 +128,8 @@ class LiveSandbox:
         if self.clock.runs:
             self.driver.lanes.start()
         self.driver.rearm(self.clock.now())
+
+    # Commands
 
     def apply(self, command: Command, now: datetime | None = None) -> Any:
         """Apply a command: the only way into the state machine.
@@ -188,21 +189,24 @@ class LiveSandbox:
             await driver.settle(now)
             if driver.is_stopping:
                 raise Conflict("server_stopping", "the server is being stopped; this request was not executed")
-            if (self.is_closed or driver is not self.driver) and not self.is_deleted:
+            if (self.is_closed or driver is not self.driver) and not self.is_deleted:  # `apply` refuses a deleted one
                 text = f"the sandbox {self.id!r} was {self.last_ending} before this request was executed"
                 raise Conflict("sandbox_reset", text)
         answer = self.apply_and_record(command, now, caller.get())
         publish_command(self.events, command, answer, now)
         return answer
 
-    async def catch_up(self) -> None:
+    # Due items
+
+    async def process_due(self) -> None:
         """Process the items that a running clock has made due, over as many turns as needed."""
         now = self.clock.now()
         if not self.driver.catch_up(now):
-            await self.settle(now)
+            await self.process_rest(now)
 
-    async def settle(self, now: datetime) -> datetime:
-        """Process the remaining items due by `now`. Return `now`, or the new clock's time after a reset meanwhile."""
+    async def process_rest(self, now: datetime) -> datetime:
+        """Process the items due by `now` that `driver.catch_up` has left. Return `now`, or the new clock's time after a
+        reset meanwhile."""
         driver = self.driver
         await driver.settle(now)
         return now if driver is self.driver else self.clock.now()
@@ -215,10 +219,12 @@ class LiveSandbox:
         self.courier.follow(scenario)
         self.counters.follow(scenario.expect, self.journal)
 
+    # The end of a life, and the next one
+
     async def reset(self) -> None:
         """Return to the start of the scenario. Raises `Conflict` during an advance, `Unknown` if deleted meanwhile.
 
-        The new journal gets all later answers, even those to earlier requests.
+        The new journal gets all later answers, even those to earlier requests: it begins before the first wait.
         """
         self.driver.refuse_while_advancing()
         old_driver, self.last_ending = self.driver, "reset"
@@ -226,13 +232,13 @@ class LiveSandbox:
         self.events.end_life()
         self._begin_logs()
         await old_driver.close()
-        first = await in_background(first_state, self.id, self.spec, self._wall)
+        _, core = first = await in_background(first_state, self.id, self.spec, self._wall)
         if self.is_deleted:
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted while it was being reset")
         if self.driver is old_driver:  # else a concurrent reset has begun the new life
             self.on_ending(self, "reset")
             self.resets += 1
-            self.retire_secrets(next_life=first[1].state.secrets)
+            self.retire_secrets(next_life=core.state.secrets)
             dispose(self.core.state, self.life_tape)
             self._begin_life(first)
             self.keeper.begin(self)
@@ -245,7 +251,7 @@ class LiveSandbox:
         now = clock.now()
         marks = self.marks.up_to(place.entries, now)  # the rebuilt tape may have more entries, of ended attempts
         self.keeper.rewound(self, place, rebuilt.tape, marks)
-        old_driver, self.last_ending = self.driver, "rewound"
+        old_driver, self.last_ending = self.driver, "rewound"  # closed last: the earlier state is complete, and runs
         self.stop()
         self.events.end_life()
         self.on_ending(self, self.last_ending)
@@ -261,7 +267,8 @@ class LiveSandbox:
         await old_driver.close()
 
     def _take_over(self, rebuilt: "LiveSandbox") -> None:
-        """Take over the state, the logs and the surroundings of another sandbox, which is discarded."""
+        """Take over what `_begin_life` sets from another sandbox, which is discarded. `replace_with` itself sets the
+        marks, the probes, and what runs on the clock."""
         self.core = rebuilt.core
         self.core.watch(self.new_events.append)
         self.seed = rebuilt.seed

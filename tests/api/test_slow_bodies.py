@@ -230,7 +230,7 @@ def test_a_request_that_comes_during_a_reset_can_be_read_after_it() -> None:
         async def during_a_reset() -> Response:
             await client.acall("POST", "/v2/topup", PAYMENT)
             client.pass_time(600)
-            await client.live.catch_up()
+            await client.live.process_due()
             assert client.live.driver.is_busy, "a callback is under way"
             resetting = asyncio.ensure_future(client.asim("POST", "/sandboxes/default/reset"))
             await until(lambda: client.live.is_closed)

@@ -139,7 +139,7 @@ def test_a_mark_of_a_sandbox_that_is_deleted_meanwhile_is_refused(tmp_path: Path
         async def deleted_first() -> None:
             await client.asim("DELETE", "/sandboxes/first")
 
-        live.catch_up = deleted_first  # type: ignore[method-assign]
+        live.process_due = deleted_first  # type: ignore[method-assign]
         answer = client.sim("POST", "/sandboxes/first/marks", {"name": "late"})
         assert (answer.status, answer.json["error"]) == (404, "unknown_sandbox")
 
