@@ -195,8 +195,8 @@ class App(Starlette):
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
             sandbox = self.sandboxes.find(sandbox_id)
             if sandbox is None:
-                refusal = partial(refusals.unknown_sandbox, sandbox_id)
-                return self._pipeline.answer(self.sandboxes.default, path, request, root, refusal=refusal)
+                refuse = partial(refusals.unknown_sandbox, sandbox_id)
+                return self._pipeline.answer(self.sandboxes.default, path, request, root, instead_of_steps=refuse)
             prefix = f"{root}{SANDBOX_PREFIX}{sandbox_id}"
             return self._pipeline.answer(sandbox, "/" + rest, request, prefix)
         if self.sandboxes.unique_keys:

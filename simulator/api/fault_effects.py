@@ -40,7 +40,7 @@ from simulator.wire.formats import encode
 TIMED_OUT = 504
 REFUSED_FROM = 400  # the lowest status of a refusal
 ONE_SECOND = timedelta(seconds=1)
-NO_REPLY = Reply(0, b"")
+FAULT_REPLIES = Reply(0, b"")  # the steps of a call end without a reply: `with_failures` makes it
 DOCUMENTED_TIMEOUT = timedelta(seconds=29)  # SPEC 8
 
 

@@ -1,12 +1,13 @@
 """The pipeline of every request of the reseller API, to be read from top to bottom.
 
-`Pipeline.answer` processes what is due, reads the head, replies, and records the exchange. The steps of the reply are
-in `_run_steps`, and each may refuse the request:
+`Pipeline.answer` processes what is due, reads the head, replies, and records the exchange. A request within the
+sandbox's quota passes the steps in `_run_steps`, each of which may refuse it:
 
 admit -> find the endpoint -> check the head -> await the body -> check the input -> execute
 
-A scenario's fault is chosen in `check_head`, or in `check_input` if it depends on the body. Its delay passes in
-`await_body`, its hold in `execute_with_fault`. `api/request_replayer` runs the same steps.
+A scenario's fault is chosen in `check_head`, or in `check_input` if it depends on the body. The call waits for the
+fault once, at the first of these places: in `await_body` for a delay without a hold, in `execute_with_fault` before the
+execution, and in `with_failures` after it, or after a refusal. `api/request_replayer` runs the same steps.
 
 The pipeline awaits only the rest of a body, a fault's delay, and overdue work that exceeds one turn's share. All other
 requests are answered without suspending, so the server can answer them at once.
@@ -21,7 +22,7 @@ import msgspec
 from simulator.api import authentication, notes, refusals
 from simulator.api.call import GONE, ApiCall, ApiRequest, ClientGone, EncodedReply, Reply
 from simulator.api.clients import DIRECT, ClientResolver
-from simulator.api.fault_effects import NO_REPLY, await_fault, choose_fault, with_failures
+from simulator.api.fault_effects import FAULT_REPLIES, await_fault, choose_fault, with_failures
 from simulator.api.request_bodies import await_body, store_unread_body
 from simulator.api.routes import Routes
 from simulator.auth import headers as names
@@ -59,12 +60,13 @@ class Pipeline:
         request: ApiRequest,
         prefix: str = "",
         url_sandbox: LiveSandbox | None = None,
-        refusal: Callable[[ApiCall], Reply] | None = None,
+        instead_of_steps: Callable[[ApiCall], Reply] | None = None,
     ) -> EncodedReply:
-        """Answer a request to `sandbox`. `prefix` is the part of the URL's path before `path`.
+        """Answer a request to `sandbox`. `prefix` is the part of the URL's path before `path`. `instead_of_steps`,
+        if given, makes the reply, and no step runs.
 
         When credentials selected another sandbox than the URL, `url_sandbox` is the sandbox of the URL. It records the
-        request unless authentication succeeds. `refusal`, if given, replaces the steps of the reply.
+        request if authentication fails; otherwise `sandbox` does.
         """
         began, counters = perf_counter(), sandbox.counters
         sandbox.is_touched = True
@@ -73,13 +75,13 @@ class Pipeline:
         if not sandbox.driver.catch_up(now):
             now = await sandbox.process_rest(now)
         call = self._read_head(sandbox, path, request, prefix, now, wall)
-        reply, content = await self._reply(call, refusal, url_sandbox)
+        reply, content = await self._reply(call, instead_of_steps, url_sandbox)
         recorder = sandbox if url_sandbox is None or call.reseller is not None else url_sandbox
         diagnosis, exchange = _complete(call, reply, content, url_sandbox), call.exchange
         exchange.duration_us = int((perf_counter() - began) * 1e6)
         if not recorder.is_deleted:
             record(call, recorder)
-            if counters is sandbox.counters or recorder is not sandbox:  # else it came before a reset
+            if recorder is not sandbox or sandbox.counters is counters:  # new counters: a reset during the request
                 ending = "" if reply.ending is None else reply.ending.name
                 recorder.counters.count(exchange, ending, self._paths.documented)
         return reply.status, reply_headers(recorder.id, exchange, diagnosis), content, reply.ending
@@ -115,13 +117,13 @@ class Pipeline:
         )
 
     async def _reply(
-        self, call: ApiCall, refusal: Callable[[ApiCall], Reply] | None, url_sandbox: LiveSandbox | None
+        self, call: ApiCall, instead_of_steps: Callable[[ApiCall], Reply] | None, url_sandbox: LiveSandbox | None
     ) -> tuple[Reply, bytes]:
         """Return the reply and its encoded body. An unexpected exception becomes a reply as well."""
         try:
             reply = None if call.sandbox.spec.quotas is NO_QUOTAS else authentication.refuse_over_quota(call)
             if reply is None:
-                reply = await self._run_steps(call) if refusal is None else refusal(call)
+                reply = await self._run_steps(call) if instead_of_steps is None else instead_of_steps(call)
             if not call.has_body:
                 recorders = (call.sandbox, url_sandbox)  # their expectations may count requests by a member of the body
                 if any(each.counters.needs_bodies for each in recorders if each):
@@ -139,14 +141,14 @@ class Pipeline:
     async def _run_steps(self, call: ApiCall) -> Reply:
         """Run the steps of every call, in order. Each returns the reply that ends the call, or None to continue."""
         reply = admit(call) or self.find_endpoint(call) or check_head(call)
-        if reply is not None and call.fault is not None:  # the fault hides the reply; the audit reads the body
+        if reply is not None and call.fault is not None:  # the fault hides the reply: an audit judges by the body
             await store_unread_body(call)
-        reply = (
-            reply
-            or (await await_body(call) if call.fault or call.request.body is None else None)
-            or check_input(call)
-            or (await execute_with_fault(call) if call.fault else execute(call))
-        )
+        if reply is None and (call.fault or call.request.body is None):
+            reply = await await_body(call)
+        if reply is None:
+            reply = check_input(call)
+        if reply is None:
+            reply = await execute_with_fault(call) if call.fault else execute(call)
         if not call.is_exact:
             notes.note_ignored_members(call)
         return reply if call.fault is None else await with_failures(call, reply)
@@ -167,7 +169,8 @@ class Pipeline:
 
 
 def admit(call: ApiCall) -> Reply | None:
-    """Refuse a request to a closed sandbox, or above the rate limit of its address, which counts it (SPEC 8)."""
+    """Refuse a request to a closed sandbox. Count a request for its address, and refuse it above the address's rate
+    limit (SPEC 8)."""
     sandbox = call.sandbox
     if sandbox.is_closed:
         return refusals.lost_sandbox(call)
@@ -177,8 +180,8 @@ def admit(call: ApiCall) -> Reply | None:
 
 
 def check_head(call: ApiCall) -> Reply | None:
-    """Check the client's address, choose the fault if the head decides it, and identify the caller by the headers (SPEC
-    5.2). A fault that prevents execution ends the call."""
+    """Check the client's address, choose the fault if a rule decides it by the head, and identify the caller by the
+    headers (SPEC 5.2). A fault that prevents execution ends the steps."""
     if b"x-sim-rule" in call.headers and (refusal := _check_selected_rule(call)):
         return refusal
     if refusal := authentication.refuse_address(call):
@@ -186,7 +189,7 @@ def check_head(call: ApiCall) -> Reply | None:
     if call.exchange.selected_rule or call.sandbox.core.state.faults.rules:
         choose_fault(call, before_body=True)
         if call.fault is not None and call.fault.rule.then.prevents_execution:
-            return NO_REPLY
+            return FAULT_REPLIES
     return authentication.identify(call)
 
 
@@ -202,8 +205,8 @@ def _check_selected_rule(call: ApiCall) -> Reply | None:
 
 
 def check_input(call: ApiCall) -> Reply | None:
-    """Verify the signature, spend the nonce, and validate the input against the contract. Then choose the fault, unless
-    `check_head` has chosen it."""
+    """Verify the signature, spend the nonce, and validate the input against the contract. Then choose the fault, which
+    may be that of a magic account, unless `check_head` has chosen it."""
     if call.request.body is not None:
         call.exchange.body, call.has_body = call.request.body, True
     if refusal := authentication.authenticate(call) or validate(call):
@@ -214,14 +217,17 @@ def check_input(call: ApiCall) -> Reply | None:
     choose_fault(call)
     if call.fault is None:
         return None
-    return authentication.refuse_late(call) or (NO_REPLY if call.fault.rule.then.prevents_execution else None)
+    if refusal := authentication.refuse_late(call):
+        return refusal
+    return FAULT_REPLIES if call.fault.rule.then.prevents_execution else None
 
 
 def validate(call: ApiCall) -> Reply | None:
     """Decode the endpoint's input into `call.fields`. Refuse input that violates the contract."""
     headers, endpoint, query, body = call.headers, call.endpoint, call.exchange.query, call.exchange.body
     source = endpoint.source
-    if (query if source == "body" else body if source == "query" else query or body) or names.API_VERSION in headers:
+    unread = body if source == "query" else query
+    if unread or (body and not source) or names.API_VERSION in headers:
         notes.note_ignored_parts(call)
     if source == "query":
         call.fields, problems = read_query(query, endpoint.schema)
@@ -315,14 +321,14 @@ def _complete(call: ApiCall, reply: Reply, content: bytes, url_sandbox: LiveSand
 def record(call: ApiCall, recorder: LiveSandbox) -> None:
     """Add a call to the journal of `recorder` and to the tape of the call's sandbox, and publish it with its events.
 
-    The tape of the call's sandbox gets the call, or its answer alone if a suspension has put it there. A tape that
-    cannot replay the call gets a `RequestShown`: that of another recorder, or its own after a reset.
+    If the call has waited, `call.tape` has its beginning and gets only its answer. A tape that cannot replay the call
+    gets a `RequestShown`: that of another recorder, or that of the call's sandbox after a reset.
     """
     exchange, own = call.exchange, call.sandbox
     if recorder is not own:
         exchange.owner = own.id
     size = recorder.journal.add(exchange)
-    is_lost = own.is_closed or own.core is not call.core  # `call.is_lost` without a call
+    is_lost = own.is_closed or own.core is not call.core  # `call.is_lost`, inlined for speed
     if call.tape is None and not is_lost:
         own.tape.add(exchange, size)
     elif call.tape is own.tape:

@@ -72,15 +72,15 @@ class RequestReplayer:
             verdict=partial(_verdict, recorded) if is_masked or _has_failed_anonymous(recorded) else None,
             recorded=recorded,
         )
-        refusal: Callable[[ApiCall], Reply] | None = None
+        instead_of_steps: Callable[[ApiCall], Reply] | None = None
         if recorded.error == UNKNOWN_SANDBOX:
             named = recorded.path.removeprefix(SANDBOX_PREFIX).partition("/")[0]
-            refusal = partial(refusals.unknown_sandbox, named)
+            instead_of_steps = partial(refusals.unknown_sandbox, named)
         elif recorded.error in UNREAD_REFUSALS:
-            refusal = partial(_refuse_as_before, recorded)
+            instead_of_steps = partial(_refuse_as_before, recorded)
         elif recorded.is_awaited and not has_begun and _has_failed_anonymous(recorded):
-            refusal = partial(self._fail_unread, recorded)
-        return self._pipeline.answer(sandbox, recorded.path, request, recorded.prefix, url_sandbox, refusal)
+            instead_of_steps = partial(self._fail_unread, recorded)
+        return self._pipeline.answer(sandbox, recorded.path, request, recorded.prefix, url_sandbox, instead_of_steps)
 
     def _fail_unread(self, recorded: Exchange, call: ApiCall) -> Reply:
         """Fail a request before its body is read, after the steps that count it and the fault that it met."""
