@@ -23,16 +23,13 @@ from simulator.server import request_reader as reading
 from simulator.server.answer_writer import AnswerWriter, ClientDeadline, GatedTransport, OutputGate, ResponseBatcher
 from simulator.server.foreign_clients import ForeignClients
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRefusal, HttpRequest, RequestMemoryBudget
-from simulator.server.responder import BEGUN, AnswerNow, Application, FirstResult, Responder, first_result
+from simulator.server.responder import BEGUN, AnswerNow, Application, FirstResult, Responder, resume
 
 HIGH_WATER_BYTES: Final = 65536  # the size of the unread part of a body at which the connection pauses reading
 
 
 class HttpProtocol(asyncio.Protocol):
     """A connection of a client. uvicorn passes the keyword arguments."""
-
-    _transport: asyncio.Transport
-    _deadline: ClientDeadline
 
     def __init__(
         self,
@@ -59,7 +56,6 @@ class HttpProtocol(asyncio.Protocol):
         self._server_state = server_state  # uvicorn stops its connections and tasks
         self.default_lines = partial(batcher.default_lines, server_state)
         # Of this connection
-        self.scheme = "http"
         self.reader = reading.RequestReader(budget.limits)
         self.writer = AnswerWriter(budget, self.hang_up)
         self.must_close = asyncio.Event()  # the client has left, or the server stops
@@ -79,8 +75,7 @@ class HttpProtocol(asyncio.Protocol):
         # Both are missing when the client has already left.
         self.client: tuple[Any, ...] = transport.get_extra_info("peername") or ("", 0)
         self.server: tuple[Any, ...] = transport.get_extra_info("sockname") or ("", 0)
-        if transport.get_extra_info("ssl_object") is not None:
-            self.scheme = "https"
+        self.scheme = "http" if transport.get_extra_info("ssl_object") is None else "https"
         self._deadline = ClientDeadline(self._loop, self._on_deadline, self._limits)
         if len(self._server_state.connections) > self._limits.connections:
             self._refuse(HttpRefusal("too_many_connections", self._limits.connections))
@@ -258,12 +253,17 @@ class HttpProtocol(asyncio.Protocol):
     def _answer_at_once(self, request: HttpRequest) -> None:
         """Answer a complete request by `answer_now`; in a task, if that returns None, waits or fails."""
         pending, writer = self._answer_now(request, self.client[0]), self.writer
-        result = None if pending is None else first_result(pending)
-        if isinstance(result, tuple):
-            status, lines, body, ending = result
+        result: FirstResult = None
+        try:
+            if pending is not None:
+                result = resume(pending, pending.send(None))  # `send` runs it until it waits for a future, or returns
+        except StopIteration as done:
+            status, lines, body, ending = result = done.value
             if ending is None and status not in BODYLESS and request.method != "HEAD" and not writer.is_stalled:
                 writer.unsent += b"".join((STATUS_LINE[status], self.default_lines(), lines, b"\r\n", body))
                 return
+        except Exception as error:  # logged and answered 500, as for any application
+            result = error
         self._begin_task(request, result)
 
     def _begin_task(self, request: HttpRequest, result: FirstResult) -> None:

@@ -51,18 +51,6 @@ FirstResult = ReadyAnswer | Awaitable[ReadyAnswer] | Exception | None
 """The result of the first step of `answer_now`: the answer, its continuation by `resume`, or its failure."""
 
 
-def first_result(pending: PendingAnswer) -> FirstResult:
-    """Run a coroutine until it waits for a future, returns its answer, or fails."""
-    try:
-        future = pending.send(None)
-    except StopIteration as done:
-        answer: ReadyAnswer = done.value
-        return answer
-    except Exception as error:  # logged and answered 500, as for any application
-        return error
-    return resume(pending, future)
-
-
 @coroutine
 def resume(pending: PendingAnswer, waits_for: Any) -> Generator[Any, Any, ReadyAnswer]:
     """Continue a coroutine after its first step, which ended by waiting for the future `waits_for`."""
