@@ -113,7 +113,7 @@ def test_a_backup_goes_nowhere_where_something_is(tmp_path: Path) -> None:
         for target, why in (
             ("full", "has files already: give an empty or a new folder"),
             ("file", "is a file: give a folder"),
-            ("file/copy", "cannot be written (Not a directory): give a folder that can be"),
+            ("file/copy", "cannot be written (Not a directory): give a writable folder"),
             ("data", "is the folder to save, or inside it: give a folder elsewhere"),
             ("data/copy", "is the folder to save, or inside it: give a folder elsewhere"),
         ):
