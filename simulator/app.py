@@ -96,9 +96,9 @@ class App(Starlette):
     It can be mounted in another application, and started by any ASGI server. Without the lifespan protocol, as in
     `httpx.ASGITransport`, its first request starts it.
 
-    A request arrives by `__call__` (ASGI), by `answer_now` (our own server), or from the router of a cluster.
-    `_is_control` decides which API it belongs to. In the reseller API, `_answer` selects the sandbox, whose pipeline
-    answers. `_answer_control` passes other requests to the control API.
+    A request arrives by `answer_now` (our own server), or by `__call__` (ASGI), in a cluster through its router.
+    `_is_control` decides which API it belongs to. `_answer_control` passes it to the control API, or `_answer` selects
+    its sandbox, whose pipeline answers.
 
     Another prefix beside `/_sim` needs a constant in `options`, a route here, its case in `_is_control` and in
     `sandbox_of` (`postgres/routing`), and a refusal in the flag `--root-path` (`cli/server_flags`).
@@ -142,7 +142,7 @@ class App(Starlette):
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one ASGI request from any server."""
         if scope["type"] == "http":
-            if not self._is_started:  # by the lifespan protocol
+            if not self._is_started:  # the server does not speak the lifespan protocol
                 self._start()
                 self.operations.not_ready = None
             scope = strip_mount(scope, self._proxy_prefix)
@@ -189,7 +189,7 @@ class App(Starlette):
         """Return the coroutine of the pipeline for the sandbox that the request selects: `/s/{id}/` names a sandbox;
         elsewhere it is `default` or the owner of the credentials."""
         if self._machine_time is not None and self._machine_time.is_running:
-            # Notice a set machine clock now: until then valid signatures would be refused, for up to a minute.
+            # Notice now that the machine's clock was set: valid signatures would be refused, for up to a minute.
             self._machine_time.compare()
         if path.startswith(SANDBOX_PREFIX):
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
@@ -215,6 +215,7 @@ class App(Starlette):
     # The control API
 
     async def _answer_control(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request of the control API, which may be stopped when its client leaves."""
         scope["root_path"] = ""  # the control API routes by whole paths
         if self._control is None:
             self._control = self._make_control()
@@ -283,7 +284,7 @@ class App(Starlette):
     # Start and stop
 
     def _start(self) -> None:
-        """Start the sandboxes' clocks on the running loop."""
+        """Start the store, the machine's time and the sandboxes on the running loop."""
         self._is_started = True
         if self.store is not None:
             self.store.start()
@@ -299,7 +300,7 @@ class App(Starlette):
     @asynccontextmanager
     async def _lifespan(self) -> AsyncIterator[None]:
         """Start, and stop at the end, when called by an ASGI server or `router.lifespan_context`."""
-        if not self._is_started:  # by a request that came first
+        if not self._is_started:  # else a request came first
             self._start()
         if self.store is not None:
             await self.store.start_snapshots()

@@ -6,11 +6,12 @@ sandbox's quota passes the steps in `_run_steps`, each of which may refuse it:
 admit -> find the endpoint -> check the head -> await the body -> check the input -> execute
 
 A scenario's fault is chosen in `check_head`, or in `check_input` if it depends on the body. The call waits for the
-fault once, at the first of these places: in `await_body` for a delay without a hold, in `execute_with_fault` before the
-execution, and in `with_failures` after it, or after a refusal. `api/request_replayer` runs the same steps.
+fault once, at the first of these places that it reaches: in `await_body` for a delay without a hold, in
+`execute_with_fault` before the execution, and in `with_failures`, which makes the reply of a fault that prevents or
+follows the execution. `api/request_replayer` runs the same steps.
 
-The pipeline awaits only the rest of a body, a fault's delay, and overdue work that exceeds one turn's share. All other
-requests are answered without suspending, so the server can answer them at once.
+The pipeline awaits only the rest of a body, a fault's delay or hold, and overdue work that exceeds one turn's share.
+All other requests are answered without suspending, so the server can answer them at once.
 """
 
 from collections.abc import Callable, Collection
@@ -63,10 +64,10 @@ class Pipeline:
         instead_of_steps: Callable[[ApiCall], Reply] | None = None,
     ) -> EncodedReply:
         """Answer a request to `sandbox`. `prefix` is the part of the URL's path before `path`. `instead_of_steps`,
-        if given, makes the reply, and no step runs.
+        if given, makes the reply of a request within the quota, and no step runs.
 
-        When credentials selected another sandbox than the URL, `url_sandbox` is the sandbox of the URL. It records the
-        request if authentication fails; otherwise `sandbox` does.
+        When credentials selected another sandbox than the URL, `url_sandbox` is the sandbox of the URL. `sandbox`
+        records the request if its caller was authenticated; otherwise `url_sandbox` does.
         """
         began, counters = perf_counter(), sandbox.counters
         sandbox.is_touched = True
@@ -141,7 +142,7 @@ class Pipeline:
     async def _run_steps(self, call: ApiCall) -> Reply:
         """Run the steps of every call, in order. Each returns the reply that ends the call, or None to continue."""
         reply = admit(call) or self.find_endpoint(call) or check_head(call)
-        if reply is not None and call.fault is not None:  # the fault hides the reply: an audit judges by the body
+        if reply is not None and call.fault is not None:  # the fault replaces the reply: `audit` needs the body
             await store_unread_body(call)
         if reply is None and (call.fault or call.request.body is None):
             reply = await await_body(call)
@@ -180,8 +181,8 @@ def admit(call: ApiCall) -> Reply | None:
 
 
 def check_head(call: ApiCall) -> Reply | None:
-    """Check the client's address, choose the fault if a rule decides it by the head, and identify the caller by the
-    headers (SPEC 5.2). A fault that prevents execution ends the steps."""
+    """Check the rule that the request selects and the client's address, choose the fault if a rule decides it by the
+    head, and identify the caller by the headers (SPEC 5.2). A fault that prevents execution ends the steps before."""
     if b"x-sim-rule" in call.headers and (refusal := _check_selected_rule(call)):
         return refusal
     if refusal := authentication.refuse_address(call):

@@ -1,15 +1,15 @@
-"""A running sandbox: the state machine with its clock, driver, journal and inboxes, and its single entry point.
+"""A running sandbox: the state machine with its clock, driver, journal and inboxes.
 
-`Sandboxes` creates it. There are three ways to apply a command, each of which calls the one before:
+`Sandboxes` creates it, or `persistence/replay` from a tape. Commands enter it by `apply` alone; two methods add to it:
 
 | method | called by | what it adds |
 |---|---|---|
-| `apply` | endpoints of the reseller API; the pipeline records and publishes their request | due items first |
+| `apply` | endpoints of the reseller API; the pipeline records and publishes their request | due items before it |
 | `apply_and_record` | the driver, and the replay of a tape | the command on the tape, its events |
-| `settle_and_apply` | the control API, and the watcher of a scenario file | due items over several turns, an action |
+| `settle_and_apply` | the control API, and the watcher of a scenario file | turns for many due items; an action |
 
-A life is the time between two resets or rewinds. It begins with `_begin_life` and ends with `reset`, with
-`replace_with`, which is a rewind, or when the sandbox is deleted (`Sandboxes`).
+A life is the time between two resets or rewinds. It begins with `_begin_life`, or after a rewind with `_take_over`; a
+new part of a life belongs in both. It ends with `reset`, with `replace_with`, or when the sandbox is deleted.
 """
 
 from collections import deque
@@ -124,7 +124,7 @@ class LiveSandbox:
         self.driver.lanes.collect(self.core.state.in_flight.values())
 
     def start(self) -> None:
-        """Start the clock; needs a running event loop. With a manual clock, unfinished work waits for an advance."""
+        """Start the driver; needs a running event loop. With a manual clock, unfinished work waits for an advance."""
         if self.clock.runs:
             self.driver.lanes.start()
         self.driver.rearm(self.clock.now())
@@ -251,7 +251,7 @@ class LiveSandbox:
         now = clock.now()
         marks = self.marks.up_to(place.entries, now)  # the rebuilt tape may have more entries, of ended attempts
         self.keeper.rewound(self, place, rebuilt.tape, marks)
-        old_driver, self.last_ending = self.driver, "rewound"  # closed last: the earlier state is complete, and runs
+        old_driver, self.last_ending = self.driver, "rewound"
         self.stop()
         self.events.end_life()
         self.on_ending(self, self.last_ending)
@@ -264,11 +264,11 @@ class LiveSandbox:
         self.run_on_clock(clock)
         self.events.note(Action("rewound", now, moment))
         self.start()
-        await old_driver.close()
+        await old_driver.close()  # the earlier state was complete, and does not wait for it
 
     def _take_over(self, rebuilt: "LiveSandbox") -> None:
-        """Take over what `_begin_life` sets from another sandbox, which is discarded. `replace_with` itself sets the
-        marks, the probes, and what runs on the clock."""
+        """Take over from `rebuilt`, which is discarded, what `_begin_life` sets, the spec and the logs. `replace_with`
+        sets the marks, the probes, and what runs on the clock."""
         self.core = rebuilt.core
         self.core.watch(self.new_events.append)
         self.seed = rebuilt.seed

@@ -9,7 +9,7 @@ and sets the deadlines.
 
 A connection ends with `close`, which first sends everything that was written; with `linger`, which also gives a client
 that still sends the time to read; or with `hang_up`, at once. `_close_after_answers` first answers the queue, when the
-client has ended its sending side or the server stops. `ReadingState` has the states until then.
+client has ended its sending side or the server stops. From the `ReadingState` DRAINING on, bytes are dropped.
 """
 
 import asyncio
@@ -163,8 +163,8 @@ class HttpProtocol(asyncio.Protocol):
         return True
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Release everything after the client has left. Requests that arrived completely and need no task are still
-        executed, a share of them in each turn; others are given up."""
+        """Release everything after the client has left. Plain requests of the queue are still executed, one in each
+        turn, until one needs a task: it runs without its client, and those after it are dropped."""
         self.reader.state = reading.CLOSED
         self._server_state.connections.discard(self)
         self.writer.resume()
@@ -175,7 +175,7 @@ class HttpProtocol(asyncio.Protocol):
         self.reader.end()
 
     def _on_deadline(self) -> None:
-        """Refuse a request that did not arrive in time, and close an idle connection."""
+        """Refuse a request that did not arrive in time, and end an idle, lingering or half-closed connection."""
         reader, limits = self.reader, self._limits
         state, request = reader.state, reader.request
         if state is reading.LINGERING:
@@ -251,7 +251,7 @@ class HttpProtocol(asyncio.Protocol):
                 self.linger()
 
     def _answer_at_once(self, request: HttpRequest) -> None:
-        """Answer a complete request by `answer_now`; in a task, if that returns None, waits or fails."""
+        """Answer a plain request by `answer_now`, or in a task what it cannot answer at once and whole."""
         pending, writer = self._answer_now(request, self.client[0]), self.writer
         result: FirstResult = None
         try:

@@ -14,8 +14,9 @@ The first payment of RELOAD matches both rules, and `second fails` does not appl
 `Choice(rule=<success>, matched=("payments-1", "payments-2"))`, and `count` counts two matches and one choice. The
 second payment gets `Choice(rule=<second fails>, matched=("payments-1",))`: `success` has no `nth` and is skipped.
 
-Each section of a sandbox's `State` has a book. Payments, cases and bills call `choose`, which is `find` and `count`.
-Faults call `find` before the body of a request is known, and again with it; `CountFault` then calls `count`.
+Each section of a sandbox's `State` has a book. Payments, bills and cases (voids, disputes) call `choose`, which is
+`find` and `count`. Faults (`api/fault_effects`) call `find` without the body of a request and, if the choice
+`needs_body`, again with it; after each search that matches, the command `CountFault` calls `count`.
 """
 
 from collections import Counter
@@ -63,8 +64,9 @@ class RuleBook(Generic[Then]):
     def choose(self, get_facts: Callable[[], Fields], selected: str = "", account: object = None) -> Rule[Then] | None:
         """Return the rule that a request gets, and count it. `get_facts` is called only when a rule needs the facts.
 
-        `selected` is the name of the rule that the request selects, or empty. A selected rule is chosen regardless of
-        its counts, and `nth`, `every`, `times` and `chance` do not count the request.
+        `selected` is the name of the rule that the request selects, or empty; a name that this book lacks is ignored,
+        since it may be of another section. A selected rule is chosen regardless of its counts, and `nth`, `every`,
+        `times` and `chance` do not count the request.
         """
         only_rule = self._only_rule
         if only_rule is not None and not selected and magic_digits(account) not in self._magic:  # in most sandboxes
@@ -109,8 +111,8 @@ class RuleBook(Generic[Then]):
         for rule in rules:
             if rule.id in matched_before or (chosen is not None and rule.nth is None and rule.every is None):
                 continue  # after the chosen rule, only rules with `nth` or `every` are evaluated: each match counts
-            if before_body and rule.when_of_head is not None:
-                if chosen is None and rule.when_of_head(facts):  # the body decides whether the rule matches
+            if before_body and rule.when_of_head is not None:  # `when` needs the body
+                if chosen is None and rule.when_of_head(facts):  # so far it is true, and the body decides
                     return Choice(rule=None, matched=tuple(matched), values=tuple(values), needs_body=True)
                 continue  # the rule cannot match, or a rule before it was chosen without the body
             if not rule.when(facts):
@@ -137,12 +139,13 @@ class RuleBook(Generic[Then]):
             return False
         if rule.every is not None and matched % rule.every:
             return False
-        if rule.times is not None and count.chosen - count.selected >= rule.times:  # of a value, none is selected
+        if rule.times is not None and count.chosen - count.selected >= rule.times:  # a value counts none as selected
             return False
         return rule.chance is None or draw.fraction(self._seed, rule.label, total.matched + 1) < rule.chance
 
     def _next_variant(self, rule: Rule[Then], *, is_selected: bool = False) -> Rule[Then]:
-        """Return the rule, or its variant drawn for this match. Selections by name have draws of their own."""
+        """Return the rule, or its variant drawn for this match. Selections by name have draws of their own, except of a
+        magic rule."""
         if not rule.variants:
             return rule
         count = self.counts.get(rule.id)
@@ -197,7 +200,7 @@ class RuleBook(Generic[Then]):
         self._set_rules(rule for rule in self.rules if rule.id != rule_id)
 
     def restore(self, rules: Iterable[tuple[Rule[Then], RuleCount]], magic_chosen: Mapping[str, int]) -> None:
-        """Replace all rules and counts; `rules` are in evaluation order."""
+        """Replace all rules but the magic ones, and all counts; `rules` are in evaluation order."""
         pairs = list(rules)
         self.counts = {rule.id: count for rule, count in pairs}
         self.magic_chosen = Counter(magic_chosen)
@@ -219,7 +222,7 @@ class RuleBook(Generic[Then]):
         return self._by_name.get(name) or self._magic_by_id.get(name)
 
     def names(self) -> Iterator[str]:
-        """Yield the names of the rules that have one, and of the magic rules."""
+        """Yield the names of the rules that have one, and the ids of the magic rules."""
         yield from (rule.name for rule in self.rules if rule.name)
         yield from self._magic_by_id
 
