@@ -195,16 +195,16 @@ class _LimitedResponse(HTTPResponse):
 def exchange(
     method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float, trust: Trust | None = None
 ) -> Answer:
-    """Send a request unchanged, and follow no redirects. `timeout_s` limits the whole response, head and body. Raises
-    `Unanswered`, and `Unreachable` when nothing was sent."""
-    ends = real_monotonic() + timeout_s
+    """Send a request unchanged, and follow no redirects. `timeout_s` limits the whole response, head and body, from
+    when the request was sent. Raises `Unanswered`, and `Unreachable` when nothing was sent."""
     connection = Connection(url, max(timeout_s, LEFT_S_MIN), trust)
-    connection.response_class = partial(_LimitedResponse, ends=ends)  # type: ignore[assignment]
     kind: type[Unanswered] = Unreachable
     try:
         connection.connect()
         kind, content = Unanswered, bytearray()
         connection.request(method, "/" + url.partition("://")[2].partition("/")[2], body, dict(headers))
+        ends = real_monotonic() + timeout_s
+        connection.response_class = partial(_LimitedResponse, ends=ends)  # type: ignore[assignment]
         response = connection.getresponse()
         while piece := response.read1(PIECE_BYTES):
             content += piece

@@ -132,7 +132,8 @@ class Client:
             connection = idle.pop()
             if self._loop.time() - connection.idle_since <= KEEP_ALIVE_S and connection.is_quiet:
                 return connection
-            connection.abort()
+            if connection.is_open:  # else it is closing, and may still tell its receiver so by TLS
+                connection.abort()
         return None
 
     def give_back(self, connection: Connection) -> None:

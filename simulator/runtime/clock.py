@@ -126,9 +126,8 @@ COMPARED_EVERY_S: Final = 60.0
 
 
 class MachineTime:
-    """The wall time by the monotonic clock, which runs evenly even when the machine's clock is set. Between `start` and
-    `close` this is the time of the event loop, which uvloop reads once a turn: inputs that arrive together have the
-    same time, and what they make due is processed together.
+    """The wall time by the monotonic clock, which runs evenly even when the machine's clock is set. The time advances
+    by whole milliseconds: inputs that arrive together have the same time, and what they make due is processed together.
 
     `compare` is called once a minute, and with each request. When the machine's clock was set, this clock adopts the
     new time and calls `on_step` with the difference.
@@ -136,35 +135,34 @@ class MachineTime:
 
     def __init__(self, wall: Wall, monotonic_s: Callable[[], float] = time.monotonic) -> None:
         self._wall = wall
-        self._monotonic_s = self._loop_s = monotonic_s
-        self._offset_s = wall().timestamp() - monotonic_s()
-        self._latest = 0.0, wall()  # the last time that was read, by the loop and as it was returned
+        self._monotonic_s = monotonic_s
+        self._set(wall(), int(monotonic_s() * 1000))
         self.on_step: Callable[[timedelta], None] = lambda step: None
         self._timer: asyncio.TimerHandle | None = None
 
+    def _set(self, wall: datetime, now_ms: int) -> None:
+        self._offset_s = wall.timestamp() - now_ms / 1000
+        self._latest = now_ms, wall  # the last time that was read
+
     def __call__(self) -> datetime:
-        loop_s, (latest_s, latest) = self._loop_s(), self._latest
-        if loop_s == latest_s:
-            return latest
-        latest = datetime.fromtimestamp(self._offset_s + loop_s, UTC)
-        self._latest = loop_s, latest
+        now_ms, (latest_ms, latest) = int(self._monotonic_s() * 1000), self._latest
+        if now_ms != latest_ms:
+            latest = datetime.fromtimestamp(self._offset_s + now_ms / 1000, UTC)
+            self._latest = now_ms, latest
         return latest
 
     def compare(self) -> None:
         """Adopt the machine's time when it differs by more than `DIFFERENCE_MAX`."""
         wall = self._wall()
-        step = wall - datetime.fromtimestamp(self._offset_s + self._monotonic_s(), UTC)
+        step = wall - self()
         if abs(step) > DIFFERENCE_MAX:
-            self._offset_s, self._latest = wall.timestamp() - self._monotonic_s(), (0.0, wall)
+            self._set(wall, self._latest[0])
             self.on_step(step)
 
     def start(self) -> None:
         """Compare now and every minute; needs a running event loop."""
         self.compare()
-        loop = asyncio.get_running_loop()
-        if self._monotonic_s is time.monotonic:  # the clock that event loops use
-            self._loop_s = loop.time
-        self._timer = loop.call_later(COMPARED_EVERY_S, self.start)
+        self._timer = asyncio.get_running_loop().call_later(COMPARED_EVERY_S, self.start)
 
     @property
     def is_running(self) -> bool:
@@ -175,4 +173,4 @@ class MachineTime:
         """Stop comparing."""
         if self._timer is not None:
             self._timer.cancel()
-            self._timer, self._loop_s = None, self._monotonic_s
+            self._timer = None

@@ -131,21 +131,21 @@ def test_pending_items_continue_and_the_server_says_so(
     assert '"action":"wall_set"' in events
 
 
-def test_a_running_server_has_one_time_for_a_turn_of_its_loop() -> None:
-    shown_s = [50.0]
+def test_inputs_of_a_millisecond_have_the_same_time(machine: Machine) -> None:
+    first = machine.time()
+    machine.pass_(0.0006)
+    assert machine.time() is first
+    machine.pass_(0.0006)
+    assert machine.time() - first == timedelta(milliseconds=1)
 
-    async def main() -> None:
-        time = MachineTime(Wall())
-        asyncio.get_running_loop().time = lambda: shown_s[0]  # type: ignore[method-assign]
-        time.start()
-        first = time()
-        assert time() is first
-        shown_s[0] += 1
-        assert time() - first == timedelta(seconds=1)
-        time.close()
-        assert abs(time() - START) < timedelta(minutes=1), "read without the loop"
 
-    asyncio.run(main())
+def test_time_does_not_go_back_when_the_machines_clock_is_set_within_a_millisecond(machine: Machine) -> None:
+    made = clock(machine)
+    machine.pass_(0.0004)
+    before = made.now()
+    machine.set(-3600)
+    machine.time.compare()
+    assert made.now() == before
 
 
 @pytest.mark.parametrize("step", [-3600, 3600])
