@@ -34,7 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _download(folder: Path, python: str, *, dev: bool) -> None:
-    """The pinned libraries as wheels of this machine's platform."""
+    """Download the pinned libraries as wheels of this machine's platform. Build the wheel of a library that the index
+    only has as a source distribution."""
     names = [*PROJECT["dependencies"], *BUILDERS]
     if dev:
         site = SITE_TOOLS.read_text("utf-8").splitlines()
@@ -42,8 +43,11 @@ def _download(folder: Path, python: str, *, dev: bool) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         wanted = Path(temporary, "wanted.txt")
         wanted.write_text("".join(f"{line}\n" for line in requirements(python, *names)))
-        flags = ["--quiet", "--no-deps", "--only-binary", ":all:", "--python-version", python]
+        flags = ["--quiet", "--no-deps", "--python-version", python]
         run(sys.executable, "-m", "pip", "download", *flags, "--dest", str(folder), "-r", str(wanted))
+    for source in sorted(folder.glob("*.tar.gz")):
+        run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(source))
+        source.unlink()
 
 
 if __name__ == "__main__":

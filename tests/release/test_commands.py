@@ -1,9 +1,11 @@
 """Common parts of `make wheelhouse` and `make ranges`, and their refusals."""
 
 import ast
+import io
 import ssl
 import subprocess
 import sys
+import tarfile
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -70,6 +72,40 @@ def test_a_folder_of_wheels_for_developers_has_what_makes_the_site(
     assert not any(name.startswith("#") for name in asked)
     assert wheelhouse.main(["--output", str(tmp_path)]) == 0
     assert not any(name.startswith(("furo", "pytest")) for name in asked)
+
+
+BACKEND = """
+def build_wheel(folder, settings=None, metadata=None):
+    import os, zipfile
+    name, info = "source_only-1.0-py3-none-any.whl", "source_only-1.0.dist-info/"
+    with zipfile.ZipFile(os.path.join(folder, name), "w") as wheel:
+        wheel.writestr(info + "METADATA", "Metadata-Version: 2.1\\nName: source-only\\nVersion: 1.0\\n")
+        wheel.writestr(info + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr(info + "RECORD", "")
+    return name
+"""
+
+
+def test_a_package_without_a_wheel_on_the_index_is_built_for_the_folder_of_wheels(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    files = {
+        "pyproject.toml": '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
+        "backend.py": BACKEND,
+        "PKG-INFO": "Metadata-Version: 2.1\nName: source-only\nVersion: 1.0\n",
+    }
+    (tmp_path / "index").mkdir()
+    with tarfile.open(tmp_path / "index" / "source_only-1.0.tar.gz", "w:gz") as archive:
+        for name, text in files.items():
+            member = tarfile.TarInfo(f"source_only-1.0/{name}")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "index"))
+    monkeypatch.setattr(wheelhouse, "requirements", lambda *_: ["source-only==1.0"])
+    monkeypatch.setattr(wheelhouse, "wheel", lambda folder: folder)
+    assert wheelhouse.main(["--dev", "--output", str(tmp_path / "made")]) == 0
+    assert [path.name for path in (tmp_path / "made").iterdir()] == ["source_only-1.0-py3-none-any.whl"]
 
 
 def test_failed_ranges_and_ranges_that_did_not_run_are_reported(
