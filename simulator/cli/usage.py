@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from inspect import cleandoc
 from os import environ
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self, cast
 
 import click
 from click.core import ParameterSource
@@ -127,11 +127,30 @@ def read_yaml(text: str | bytes, source: str) -> Any:
 def text_of(wrong: click.UsageError) -> str:
     """Return the message in a line. If the value came from an environment variable, name the variable instead of the
     flag."""
+    if isinstance(wrong, click.NoSuchOption):
+        return f"{wrong.message}{_option_advice(wrong.option_name, wrong.ctx)}"
     text = " ".join(wrong.format_message().split())
-    if isinstance(wrong, click.NoSuchOption) and wrong.option_name[1:].isdecimal():
-        text += " No verb takes a number below 0."
+    if "unexpected extra argument" in text and wrong.ctx and "--data" in _options(wrong.ctx):
+        text += ". Put -d before a body."
     variable = _variable(wrong)
     return text.replace(INVALID, f"Invalid value of {variable}, for ", 1) if variable else text
+
+
+def _option_advice(option: str, ctx: click.Context | None) -> str:
+    from simulator.domain.model.likeness import nearest
+
+    if option[1:].isdecimal():
+        return " No verb takes a number below 0."
+    if ctx is None:
+        return ""
+    if likely := nearest(option[2:], (name[2:] for name in _options(ctx))):
+        return f" Did you mean '--{likely}'?"
+    serve = cast(click.Group, ctx.find_root().command).get_command(ctx, "serve")
+    return " It is an option of serve." if serve and option in _options(click.Context(serve)) else ""
+
+
+def _options(ctx: click.Context) -> list[str]:
+    return [name for parameter in ctx.command.get_params(ctx) for name in parameter.opts if name.startswith("--")]
 
 
 def _variable(wrong: click.UsageError) -> str | None:
