@@ -5,7 +5,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +185,7 @@ def _explore(command: Words, restart: Words, timeout_s: float | None, flags: dic
     server = ServerFlags(**flags)
     plain = options_of(of_one_command(server))._replace(mode=None, rate=None, start=None, seed=None)
     setting = Setting(command, plain, server.host, server.port, out, restart)
+    is_new = not out.exists()
     reports.begin()
     os.environ.update(bypass(os.environ, f"http://{host_for_clients(server.host)}"))  # COMMAND inherits them
     try:
@@ -212,6 +213,9 @@ def _explore(command: Words, restart: Words, timeout_s: float | None, flags: dic
             report = _campaign(setting, plan, base, record, reports, timeout_s, workers)
     except CannotStart as refused:
         reports.not_run(refused.message)
+        if is_new:
+            with suppress(OSError):  # it is empty unless runs were recorded
+                out.rmdir()
         raise
     is_written = reports.write(screen.suites(report))
     return 1 if report.findings else 0 if is_written else UNWRITABLE

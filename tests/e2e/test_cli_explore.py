@@ -113,6 +113,7 @@ def test_a_command_that_sends_no_request_has_survived_nothing(program: str, tmp_
     assert "RESELLER_BASE_URL" in err
     assert err.count("\n") == 1
     assert "COMMAND sent no request to the service" in junit.read_text()
+    assert {path.name for path in tmp_path.iterdir()} == {"junit.xml"}, "no empty folder is left"
 
 
 def test_an_expectation_that_the_baseline_does_not_meet_is_a_failure_of_it(tmp_path: Path) -> None:
