@@ -25,6 +25,8 @@ CA_VARIABLE = "RESELLER_SIM_CA"
 BYPASSES = ("NO_PROXY", "no_proxy")
 PROXIES = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
 PIECE_BYTES = 1 << 16
+ANSWER_BYTES_MAX = 64 * 1024 * 1024
+"""The maximum size of a response's body."""
 LEFT_S_MIN = 0.001
 HAS_CLOCKS = hasattr(time, "clock_gettime")
 real_monotonic = partial(time.clock_gettime, time.CLOCK_MONOTONIC) if HAS_CLOCKS else partial(time.monotonic)
@@ -196,7 +198,8 @@ def exchange(
     method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float, trust: Trust | None = None
 ) -> Answer:
     """Send a request unchanged, and follow no redirects. `timeout_s` limits the whole response, head and body, from
-    when the request was sent. Raises `Unanswered`, and `Unreachable` when nothing was sent."""
+    when the request was sent. Raises `Unanswered`, also for more than `ANSWER_BYTES_MAX`, and `Unreachable` when
+    nothing was sent."""
     connection = Connection(url, max(timeout_s, LEFT_S_MIN), trust)
     kind: type[Unanswered] = Unreachable
     try:
@@ -208,6 +211,8 @@ def exchange(
         response = connection.getresponse()
         while piece := response.read1(PIECE_BYTES):
             content += piece
+            if len(content) > ANSWER_BYTES_MAX:
+                raise HTTPException(f"the response has more than {ANSWER_BYTES_MAX} bytes")
         if response.length:
             raise HTTPException(f"{response.length} bytes of the response are missing")
         return Answer(response.status, {name.lower(): text for name, text in response.getheaders()}, bytes(content))

@@ -73,6 +73,18 @@ def test_an_answer_that_drips_ends_with_the_time_of_the_whole() -> None:
     asked.set()
 
 
+def test_an_answer_without_an_end_ends_at_the_limit_of_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reseller_sim.exchange.ANSWER_BYTES_MAX", 1000)
+
+    def endless(connection: socket.socket) -> None:
+        connection.sendall(HEAD)
+        while True:
+            connection.sendall(b" " * 1000)
+
+    with answering(endless) as simulator, pytest.raises(NotRunning, match="the response has more than 1000 bytes"):
+        simulator.health()
+
+
 def test_https_to_an_http_server_is_explained(server: str) -> None:
     with pytest.raises(NotRunning, match=r"it does not speak TLS .*: use http:// instead of https:// in its address"):
         Simulator(server.replace("http://", "https://")).health()
