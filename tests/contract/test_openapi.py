@@ -161,7 +161,7 @@ def test_every_schema_file_is_used() -> None:
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_component_is_used(document: str) -> None:
     written = load(document)
-    refs = {part["$ref"] for part in walk(written) if isinstance(part.get("$ref"), str)}
+    refs = {part["$ref"] for part in walk(bundled(document)) if isinstance(part.get("$ref"), str)}
     for kind in ("parameters", "headers", "responses"):
         for name in set(written["components"].get(kind, {})):
             assert f"#/components/{kind}/{name}" in refs, f"{document}: {kind}/{name}"
@@ -279,6 +279,17 @@ def test_every_answer_documents_the_headers_that_explain_it() -> None:
         for status, answer in operation["responses"].items():
             whole = shared[answer["$ref"].rpartition("/")[2]] if "$ref" in answer else answer
             assert not path or explaining <= whole["headers"].keys(), f"{method} {path} {status}"
+
+
+def test_every_answer_of_the_control_api_documents_its_request_id() -> None:
+    whole = bundled(CONTROL)
+    found = dict(whole["components"]["responses"])
+    for path, item in whole["paths"].items():
+        for method in METHODS & item.keys() if path.startswith("/_sim") else ():
+            responses = item[method]["responses"].items()
+            found |= {f"{method} {path} {status}": answer for status, answer in responses if "$ref" not in answer}
+    assert len(found) > 70
+    assert [name for name, answer in found.items() if "X-Sim-Request-Id" not in answer.get("headers", {})] == []
 
 
 def test_the_callback_is_documented_in_both_forms() -> None:

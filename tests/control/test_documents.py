@@ -1,6 +1,7 @@
 """`/openapi.json` and `/_sim/openapi.json`: the contracts as the server publishes them."""
 
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -35,3 +36,10 @@ def test_the_contracts_are_open_to_everybody(path: str, _: str) -> None:
 
 def test_a_sandbox_has_no_document_of_its_own(client: Client) -> None:
     assert client.send("GET", "/s/default/openapi.json").status == 404
+
+
+def test_an_answer_under_sim_has_a_request_id_as_its_contract_says(client: Client) -> None:
+    pattern = bundled(CONTROL)["components"]["headers"]["X-Sim-Request-Id"]["schema"]["pattern"]
+    for method, path, status in (("GET", "/_sim/health", 200), ("GET", "/_sim/no", 404), ("PUT", "/_sim/health", 405)):
+        answer = client.send(method, path)
+        assert (answer.status, bool(re.fullmatch(pattern, answer.headers["x-sim-request-id"]))) == (status, True)

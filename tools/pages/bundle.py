@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, NamedTuple, TypeGuard
 
 from simulator.contract.files import data_dir
-from simulator.contract.openapi import METHODS, load
+from simulator.contract.openapi import CONTROL, METHODS, load
 from simulator.contract.schemas import SCENARIO, Schema, at_pointer, schema
 
 _ANNOTATIONS = {"description", "title", "deprecated", "default", "examples", "x-must-be"}
@@ -48,8 +48,19 @@ def bundle(document: str) -> dict[str, Any]:
             components[part.component] = _rebased(part.schema, part.file, waiting)
     schemas = {"schemas": {name: components[name] for name in sorted(components)}}
     whole |= {"components": schemas | whole.get("components", {})}
+    if document == CONTROL:
+        _add_request_ids(whole)
     add_examples(whole, document)
     return whole
+
+
+def _add_request_ids(whole: dict[str, Any]) -> None:
+    """Put the header that every answer under /_sim has into each response."""
+    responses = [*whole["components"]["responses"].values()]
+    for operation in _operations({"paths": {path: item for path, item in whole["paths"].items() if "/_sim" in path}}):
+        responses += [response for response in operation["responses"].values() if "$ref" not in response]
+    for response in responses:
+        response.setdefault("headers", {})["X-Sim-Request-Id"] = {"$ref": "#/components/headers/X-Sim-Request-Id"}
 
 
 _OF_FILES = ("$schema", "$id", "$defs", "definitions")
