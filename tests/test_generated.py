@@ -1,11 +1,15 @@
 """Files that are generated: they say so, and they are what would be generated now."""
 
+import os
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from simulator.scenario.reading.schema_check import schema
+from tools.pages import __main__ as generator
 from tools.pages import control_api, mistakes, reliability, tape
 from tools.pages.__main__ import GENERATED, ROOT
 from tools.pages.assume_section import NOTICE
@@ -24,6 +28,20 @@ PAGES = [name for name in GENERATED if name.endswith(".md") and name not in (IN_
 @pytest.mark.parametrize("name", GENERATED)
 def test_a_generated_file_is_up_to_date(name: str) -> None:
     assert (ROOT / name).read_text("utf-8") == GENERATED[name](), f"{name} is stale: run make docs"
+
+
+def test_the_files_are_generated_again_until_nothing_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    again: list[list[str]] = []
+    monkeypatch.setattr(generator, "ROOT", tmp_path)
+    monkeypatch.setattr(generator, "GENERATED", {"page.md": lambda: "new"})
+    monkeypatch.setattr(os, "execv", lambda _, words: again.append(words))
+    generator.main()
+    assert (tmp_path / "page.md").read_text() == "new"
+    assert again == [[sys.executable, "-m", "tools.pages", "2"]]
+    generator.main(2)
+    (tmp_path / "page.md").write_text("old")
+    generator.main(generator.ROUNDS_MAX)
+    assert len(again) == 1, "nothing had changed, and the rounds have an end"
 
 
 @pytest.mark.parametrize("name", PAGES)
