@@ -78,11 +78,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "mcp": {"contract", "scenario", "domain", "short_text"},
     "persistence": {"replay", "snapshot", "tape", "runtime", "scenario", "domain"},
-    "environment": {"app", "control", "options", "runtime"},
     "explore": {
         "redaction",
         "app",
-        "environment",
         "server",
         "options",
         "api",

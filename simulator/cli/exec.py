@@ -117,7 +117,7 @@ def _judged(
     process."""
     from simulator.cli.reports.folder import coverage_page
     from simulator.cli.server import prepare
-    from simulator.environment import environment
+    from simulator.explore.environment import environment
 
     check_programs(to_run)
     judge.begin()

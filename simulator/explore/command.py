@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from reseller_sim.simulator import Simulator
 from simulator.app import App
-from simulator.environment import environment
+from simulator.explore.environment import environment
 from simulator.explore.fault_catalogue import RESTART
 from simulator.runtime.sandboxes import DEFAULT
 

@@ -18,8 +18,8 @@ from typing import Any, TypeVar, cast
 
 from reseller_sim.exchange import Unanswered, exchange
 from simulator.app import App, build_app
-from simulator.environment import environment
 from simulator.explore.command import ClientCommand, Restarts, end_process
+from simulator.explore.environment import environment
 from simulator.explore.observation import Observation, RunOutcome, Watch
 from simulator.options import CONTROL_PATH, LOOPBACK, Options
 from simulator.redaction import redact
