@@ -32,7 +32,6 @@ from simulator.domain.model.scenario import Scenario
 from simulator.http_client.addresses import AddressPolicy
 from simulator.http_client.sender import HttpSender
 from simulator.options import CONTROL_PATH, DOCUMENT_PATH, Options
-from simulator.preparation import prepare
 from simulator.runtime.clock import MachineTime, Wall, wall_clock
 from simulator.runtime.courier import Sender
 from simulator.runtime.lives import SandboxSpec, quotas
@@ -304,14 +303,12 @@ class App(Starlette):
             self._start()
         if self.store is not None:
             await self.store.start_snapshots()
-        preparation = asyncio.create_task(prepare())
         self.operations.not_ready = None
         yield
         self.operations.not_ready = STOPPING
         self.operations.lag.close()
         if self._machine_time is not None:
             self._machine_time.close()
-        preparation.cancel()
         if self.store is not None:
             await self.store.take_last_snapshots()
         await self.sandboxes.close()

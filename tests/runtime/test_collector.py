@@ -2,8 +2,6 @@
 
 from decimal import Decimal
 
-import pytest
-
 from simulator.domain.commands import CreatePayment, Credit
 from tests.support.client import Client, running
 from tests.support.collector import visited
@@ -17,10 +15,7 @@ def pay(client: Client, first: int, count: int) -> None:
     client.advance()
 
 
-def test_a_payment_with_its_callbacks_leaves_few_objects_to_the_collector(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("simulator.preparation.DELAY_S", 3600)  # it imports modules meanwhile
+def test_a_payment_with_its_callbacks_leaves_few_objects_to_the_collector() -> None:
     with running() as client:
         client.live.apply(Credit("RS001", Decimal(100_000)))
         pay(client, 0, 50)  # objects of the first payments exist
