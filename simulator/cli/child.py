@@ -15,7 +15,7 @@ from time import monotonic
 from types import FrameType
 from typing import Final
 
-from simulator.cli.process import signals_handled
+from simulator.cli.process import file_limit, signals_handled
 from simulator.cli.usage import CannotStart, notify
 
 NAME: Final = "reseller-sim"
@@ -67,14 +67,17 @@ def _again() -> list[str]:
 FORWARDED: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
-def run(to_run: list[str], variables: dict[str, str], timeout_s: float | None = None) -> int:
-    """Run the command until it ends or the time is over, and forward signals to it. Return our exit code. Raises
-    `CannotStart`."""
+def run(
+    to_run: list[str], variables: dict[str, str], timeout_s: float | None = None, files_max: int | None = None
+) -> int:
+    """Run the command until it ends or the time is over, and forward signals to it. Return our exit code. `files_max`
+    is its soft limit on open files, by default ours. Raises `CannotStart`."""
     # A process group of its own ends with all children of the command; on a terminal it would get no input.
     has_group = timeout_s is not None and hasattr(os, "killpg") and not _shares_terminal()
     with _forwarding() as forward_to:
         try:
-            process = subprocess.Popen(to_run, env=variables, start_new_session=has_group)  # noqa: S603  # the user's own
+            with file_limit(files_max):
+                process = subprocess.Popen(to_run, env=variables, start_new_session=has_group)  # noqa: S603  # the user's own
         except OSError as error:
             raise CannotStart(f"{to_run[0]!r} cannot be run: {error.strerror}") from None
         forward_to(process)

@@ -12,6 +12,7 @@ from simulator.cli.child import STOP_TIMEOUT_S, check_programs, on_path, run
 from simulator.cli.completion import BEHIND_DASHES
 from simulator.cli.flags import file_option, option, own_option
 from simulator.cli.output import print_to_stderr
+from simulator.cli.process import raise_file_limit
 from simulator.cli.reports.report_cases import Reports, report_flags
 from simulator.cli.server_flags import ServerFlags, names_scenario, of_one_command, server_flags, team_flags
 from simulator.cli.usage import CannotStart, verb
@@ -120,6 +121,7 @@ def _judged(
     from simulator.explore.environment import environment
 
     check_programs(to_run)
+    files_max = raise_file_limit()
     judge.begin()
     answers_or_ended = threading.Event()
     running = prepare(of_one_command(flags), lambda _: answers_or_ended.set(), keeps_coverage=keeps_coverage)
@@ -140,7 +142,7 @@ def _judged(
         variables = environment(running.app, running.url)
         if running.certificate:
             variables[CA_VARIABLE] = str(Path(running.certificate).absolute())
-        status = run(to_run, variables | bypass(variables, running.url), timeout_s)
+        status = run(to_run, variables | bypass(variables, running.url), timeout_s, files_max)
     finally:
         running.server.should_exit = True
         thread.join(STOP_TIMEOUT_S)

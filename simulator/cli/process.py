@@ -23,18 +23,37 @@ _FILES_WANTED: Final = 65_536
 _GC_THRESHOLDS: Final = (10_000, 2, 100)
 
 
-def raise_file_limit() -> None:
-    """Let this process hold as many connections as the system grants; the soft limit on open files is often 1024."""
+def raise_file_limit() -> int | None:
+    """Let this process hold as many connections as the system grants; the soft limit on open files is often 1024.
+    Return the former soft limit if it was raised."""
     try:
         import resource
     except ImportError:  # no such limit on this system
-        return
+        return None
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _FILES_WANTED if hard == resource.RLIM_INFINITY else min(hard, _FILES_WANTED)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         # A system may grant less than its own hard limit; then use the soft limit.
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            return soft
+    return None
+
+
+@contextlib.contextmanager
+def file_limit(soft: int | None) -> Iterator[None]:
+    """Let child processes that start meanwhile inherit a soft limit on open files; None leaves the limit unchanged."""
+    if soft is None:
+        yield
+        return
+    import resource
+
+    raised, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
 
 
 def tune_gc() -> None:

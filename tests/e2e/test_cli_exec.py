@@ -560,3 +560,28 @@ def test_a_quota_of_the_flags_limits_the_command() -> None:
     assert done.status == 1
     assert "order-1" in done.out
     assert "quota" in done.out
+
+
+MANY = """
+import contextlib, os, resource, socket, urllib.request
+soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+host, port = os.environ["RESELLER_BASE_URL"].removeprefix("http://").split(":")
+with contextlib.ExitStack() as connections:
+    for _ in range(200):
+        connections.enter_context(socket.create_connection((host, int(port))))
+    answer = urllib.request.urlopen(os.environ["RESELLER_SIM_URL"] + "/health", timeout=60)
+    print(soft, answer.status)
+"""
+
+
+@pytest.mark.slow
+def test_the_simulator_may_open_more_files_than_the_command_whose_limit_stays() -> None:
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))  # 128 connections
+    try:
+        done = run("exec", "--", sys.executable, "-c", MANY)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert (done.status, done.out) == (0, "256 200\n"), done.err
