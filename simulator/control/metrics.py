@@ -212,7 +212,7 @@ async def _totals(sandboxes: Sandboxes) -> Counter[str]:
     names = ("sandboxes", "agenda_items", "attempts_in_flight", "journal_requests", "journal_bytes")
     totals = Counter(dict.fromkeys(names, 0))
     for live in sandboxes:
-        state, journal = live.core.state, live.life_journal
+        state, journal = live.core.state, live.life.journal
         figures = (1, len(state.agenda), len(live.courier.sent.begun), len(journal), journal.size)
         totals.update(dict(zip(names, figures, strict=True)))
         totals["journal_evicted_total"] += journal.left_out - live.evicted_at_start

@@ -33,7 +33,7 @@ async def list_marks(request: Request, live: LiveSandbox) -> Response:
 async def add_mark(request: Request, live: LiveSandbox) -> Response:
     """Mark the present, once all items due by now have been processed."""
     name = (await body_of(request, "mark-request"))["name"]
-    life = live.driver
+    life = live.life
     await live.process_due()
     refuse_lost(live, life)
     mark = rewinder_of(request).mark(live, name)

@@ -132,7 +132,7 @@ class Watch:
         seen, state, log = self._seen, life.core.state, log_of(life)
         for kind, count in self._kinds(life).items():
             seen.exchanges[kind] = max(count, seen.exchanges.get(kind, 0))
-        if (first := next(iter(life.life_journal), None)) is not None:
+        if (first := next(iter(life.journal), None)) is not None:
             self._firsts_s.append((first.at - life.beginning.started).total_seconds())
         transactions = list(state.transactions.values())
         self._add_payments(transactions, _callback_statuses(state.callbacks))
@@ -157,7 +157,7 @@ class Watch:
     def _kinds(self, life: LiveSandbox) -> Counter[tuple[str, str]]:
         """Count the requests to existing endpoints by method and path. A `*` replaces each parameter of the path."""
         found: Counter[tuple[str, str]] = Counter()
-        for exchange in life.life_journal:
+        for exchange in life.journal:
             method, path = PATHS.documented(exchange.method, exchange.path)
             if method != "*":
                 parts = ("*" if part.startswith("{") else part for part in path.split("/"))

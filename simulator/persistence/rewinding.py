@@ -25,9 +25,8 @@ from simulator.persistence.snapshot.document import NotNow, snapshot_of
 from simulator.persistence.snapshot.restore import restored
 from simulator.persistence.tape.entries import Entry
 from simulator.runtime.background import in_background
-from simulator.runtime.driver import Driver
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.lives import NO_QUOTAS, Beginning, unshared_budgets
+from simulator.runtime.lives import NO_QUOTAS, Beginning, Life, unshared_budgets
 from simulator.runtime.marks import Mark
 from simulator.runtime.operations import report
 from simulator.runtime.sandboxes import Sandboxes
@@ -64,7 +63,7 @@ class Rewinder:
     def mark(self, live: LiveSandbox, name: str) -> Mark:
         """Mark the present of a sandbox, and take a snapshot of it soon. Raises `Unknown` when it was deleted, and
         `Conflict` when the tape is full, during an advance or a reset, and like `Marks.add`."""
-        refuse_lost(live, live.driver)
+        refuse_lost(live, live.life)
         live.driver.refuse_while_advancing()
         _refuse_full(live)
         mark = Mark(name, len(live.tape), live.clock.now(), state_digest(live))
@@ -77,9 +76,9 @@ class Rewinder:
         """Rewind a sandbox to a moment. Raises `Unknown` for an unknown mark, or when it is deleted;
         `Unacceptable` for a moment that is not on the tape; `Conflict` when a full tape lacks it, during an advance,
         when the sandbox is reset or rewound meanwhile, or cannot be rebuilt."""
-        life = live.driver
+        life = live.life
         refuse_lost(live, life)
-        life.refuse_while_advancing()
+        live.driver.refuse_while_advancing()
         moment = await _moment_of(live, ref)
         async with self._rebuilding:
             player = await self._rebuilt(live, life, moment, live.id, live.beginning)
@@ -89,28 +88,27 @@ class Rewinder:
             refuse_lost(live, life)  # which is why, if it is
             raise
         refuse_lost(live, life)
-        life.refuse_while_advancing()
-        clock = rebuilding.leave_tape(player, self._surroundings.wall, moment.at, rebuilding.REWOUND)
-        known = self.snapshots.of(live)
-        await live.replace_with(player.live, clock, place, moment.about)
-        self.snapshots.add(live, player.live.beginning, *(snapshot for snapshot in known if snapshot.n <= moment.n))
+        live.driver.refuse_while_advancing()
+        rebuilt, known = player.live, self.snapshots.of(live)
+        _copy_marks_and_probes(live, rebuilt, moment)
+        rebuilt.run_on_clock(rebuilding.leave_tape(player, self._surroundings.wall, moment.at, rebuilding.REWOUND))
+        await live.rewind_to(rebuilt, place, moment.about)
+        self.snapshots.add(live, rebuilt.beginning, *(snapshot for snapshot in known if snapshot.n <= moment.n))
 
     async def fork(self, live: LiveSandbox, ref: MomentRef, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
         """Create a second sandbox that begins at a moment of the first. Raises the same as `rewind`, the same as
         `Sandboxes.build` for its id, and `Conflict` when the budget of tapes is used up."""
         id_ = sandboxes.free_id(wanted_id)
-        life = live.driver
+        life = live.life
         refuse_lost(live, life)
-        life.refuse_while_advancing()
+        live.driver.refuse_while_advancing()
         moment = await _moment_of(live, ref)
         before = live.beginning
         beginning = replace(before, spec=replace(before.spec, id=id_, drawn_for=before.spec.drawn_for or live.id))
         async with self._rebuilding:
             player = await self._rebuilt(live, life, moment, id_, beginning)
-        player.live.probes.clear()  # a snapshot has some of them
-        player.live.probes.extend(probe for probe in live.probes if probe.at <= moment.at)
-        marks = live.marks.up_to(moment.n, moment.at)
-        return await self._added(player, moment, marks, sandboxes, live.id, lambda: refuse_lost(live, life))
+        _copy_marks_and_probes(live, player.live, moment)
+        return await self._added(player, moment, sandboxes, live.id, lambda: refuse_lost(live, life))
 
     async def begin(self, tape: ReadTape, ref: MomentRef, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
         """Create a sandbox that begins at a moment of a tape. Raises `Unacceptable`, `ScenarioError`, the same as
@@ -119,20 +117,21 @@ class Rewinder:
         moment = _moment_of_tape(tape, ref)
         async with self._rebuilding:
             player = await self._begun(tape, moment, sandboxes, id_)
-        marks = [mark for mark in _marks_of(tape).values() if mark.n <= moment.n]
-        return await self._added(player, moment, marks, sandboxes, f"the tape of {tape.head.sandbox}")
+        for mark in _marks_of(tape).values():
+            if mark.n <= moment.n:
+                player.live.marks.add(mark)
+        return await self._added(player, moment, sandboxes, f"the tape of {tape.head.sandbox}")
 
     async def _added(
         self,
         player: Player,
         moment: Moment,
-        marks: Iterable[Mark],
         sandboxes: Sandboxes,
         origin: str,
         refuse: Callable[[], object] = lambda: None,
     ) -> LiveSandbox:
-        """Add a rebuilt sandbox to the sandboxes of the server, with these marks of its origin. `refuse` raises when
-        the origin is lost meanwhile. Raises `Conflict` when the budget of tapes has no room for its tape."""
+        """Add a rebuilt sandbox to the sandboxes of the server. `refuse` raises when its origin is lost meanwhile.
+        Raises `Conflict` when the budget of tapes has no room for its tape."""
         budget, size = sandboxes.budgets.tapes, player.live.tape.bytes
         if budget.bytes + size > budget.bytes_max:
             text = (
@@ -146,8 +145,6 @@ class Rewinder:
             sandboxes.free_id(player.live.id)  # another may have taken it meanwhile
             live = player.live
             live.run_on_clock(rebuilding.leave_tape(player, self._surroundings.wall, moment.at, rebuilding.FORKED))
-            for mark in marks:
-                live.marks.add(mark)
             sandboxes.add_rebuilt(live, origin)
         except BaseException:
             sandboxes.keeper.abandon(player.live)
@@ -171,7 +168,7 @@ class Rewinder:
             await in_background(_play, player, tape.entries[start : min(start + PLAYED_AT_ONCE, moment.n)], hint)
         return player
 
-    async def _rebuilt(self, live: LiveSandbox, life: Driver, moment: Moment, id_: str, beginning: Beginning) -> Player:
+    async def _rebuilt(self, live: LiveSandbox, life: Life, moment: Moment, id_: str, beginning: Beginning) -> Player:
         """Return a player that has played the tape of a sandbox up to a moment, while its `life` lasts."""
         refuse_lost(live, life)
         await rebuilding.load_whole_tape(live.tape)
@@ -219,13 +216,20 @@ def _play(player: Player, entries: Iterable[Entry], hint: str = REPORT) -> None:
         raise Conflict("not_repeatable", f"{text}{hint}")
 
 
-def refuse_lost(live: LiveSandbox, life: Driver) -> None:
+def _copy_marks_and_probes(live: LiveSandbox, rebuilt: LiveSandbox, moment: Moment) -> None:
+    """Copy the marks and probes of a sandbox up to a moment, which its tape does not have, to a rebuilt one."""
+    rebuilt.marks.restore(live.marks.up_to(moment.n, moment.at))
+    rebuilt.probes.clear()  # a snapshot has some of them
+    rebuilt.probes.extend(probe for probe in live.probes if probe.at <= moment.at)
+
+
+def refuse_lost(live: LiveSandbox, life: Life) -> None:
     """Raise `Unknown` or `Conflict` when a sandbox has been deleted, reset or rewound."""
     if live.is_deleted:
         raise Unknown("unknown_sandbox", f"the sandbox {live.id!r} was deleted meanwhile")
     if live.driver.is_stopping:
         raise Conflict("server_stopping", "the server is being stopped; this request was not executed")
-    if live.is_closed or live.driver is not life:
+    if live.is_closed or live.life is not life:
         text = f"the sandbox {live.id!r} was {live.last_ending} before this request was executed"
         raise Conflict("sandbox_reset", text)
 

@@ -8,11 +8,11 @@
 | `apply_and_record` | the driver, and the replay of a tape | the command on the tape, its events |
 | `settle_and_apply` | the control API, and the watcher of a scenario file | turns for many due items; an action |
 
-A life is the time between two resets or rewinds. It begins with `_begin_life`, or after a rewind with `_take_over`; a
-new part of a life belongs in both. It ends with `reset`, with `replace_with`, or when the sandbox is deleted.
+A sandbox has one `Life` after another. `_begin` begins each of them, and makes its parts attributes of the sandbox. A
+reset and a rewind replace the life; a deletion ends the last one. `journal` and `tape` get all new records: while a
+reset waits, they are the next life's already, and `life` has those of the life that ends.
 """
 
-from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from copy import copy
 from datetime import datetime
@@ -27,24 +27,21 @@ from simulator.domain.model.scenario import Scenario
 from simulator.domain.reports.coverage import Coverage, coverage
 from simulator.persistence.tape.entries import CommandApplied
 from simulator.persistence.tape.tape import ENTRY_BYTES, Tape
-from simulator.redaction import FormerSecrets, Mask, OwnSecrets, Secrets
-from simulator.runtime.attempt_log import SENT_MAX
+from simulator.redaction import FormerSecrets, Mask, Secrets
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.command_log import DUE_BYTES, apply_logged, due_of, publish_command
-from simulator.runtime.counters import Counters
-from simulator.runtime.courier import Courier, Sender
+from simulator.runtime.courier import Sender
 from simulator.runtime.driver import Driver
 from simulator.runtime.events import Action, EventLog
 from simulator.runtime.holds import Holds
-from simulator.runtime.inboxes import Inboxes, InboxInputs
+from simulator.runtime.inboxes import InboxInputs
 from simulator.runtime.journal import Exchange, Journal
-from simulator.runtime.lives import Beginning, Ending, FirstState, SandboxSpec, ServerBudgets, dispose, first_state
-from simulator.runtime.marks import NO_KEEPER, Keeper, Marks, StoredPlace
+from simulator.runtime.lives import Ending, FirstState, Life, SandboxSpec, ServerBudgets, dispose, first_state
+from simulator.runtime.marks import NO_KEEPER, Keeper, StoredPlace
 from simulator.runtime.operations import ServerCounts
 from simulator.runtime.traces import Trace, caller
 from simulator.runtime.wait_limits import Delays, Notifier, Turnstile, WaitingRoom
-from simulator.wire.traffic import Notification
 
 
 class LiveSandbox:
@@ -64,15 +61,15 @@ class LiveSandbox:
         self.spec = spec
         self.request_pace = spec.quotas.pace()
         self.delays = Delays()  # of faults
+        self.unanswered: list[Exchange] = []  # executed; their answers wait for the delay of a fault
+        self.new_events: list[DomainEvent] = []  # of the input that is being applied
         self.events = EventLog(id_)
-        self.resets = 0
-        self.rewinds = 0
         self.last_ending: Ending = "reset"  # why the last life ended
         self.is_deleted = False
         self.is_touched = True  # used since the last sweep for idle sandboxes
         self.last_used_s = 0.0
         self._mask = Mask()
-        # The server, whose parts `Sandboxes` sets when it admits the sandbox
+        # Of the server; `Sandboxes` sets most of it when it admits the sandbox
         self._wall = wall
         self._sender = sender
         self._budgets = budgets
@@ -82,45 +79,41 @@ class LiveSandbox:
         self.server_secrets = Secrets()
         self.former_secrets = FormerSecrets()  # of ended lives of all sandboxes
         self.waiting_room = WaitingRoom(Turnstile())
-        self._begin_logs()
-        self._begin_life(first)
+        self._open_logs()
+        self._begin(self._new_life(first), first.clock)
 
-    def _begin_logs(self) -> None:
+    # The beginning of a life
+
+    def _open_logs(self) -> None:
+        """Open the journal and the tape of the next life."""
         limits = self.spec.scenario.limits
         self.journal = Journal(limits.journal, limits.journal_bytes)
-        self.unanswered: list[Exchange] = []  # executed; their answers wait for the delay of a fault
         self.tape = Tape(limits.tape, limits.tape_bytes, self._budgets.tapes)
 
-    def _begin_life(self, first: FirstState) -> None:
-        self.clock, self.core = first
-        state = self.core.state
-        self.seed = state.seed
-        self.scenario = scenario = state.scenario
-        self.is_closed = False
-        self.new_events: list[DomainEvent] = []  # of the input that is being applied
+    def _new_life(self, first: FirstState) -> Life:
+        return Life(self.id, self.spec, first, self.journal, self.tape, self._sender, self._budgets)
+
+    def _begin(self, life: Life, clock: Clock) -> None:
+        """Begin a life, and run it on this clock."""
+        self.life = life
+        self.core, self.beginning = life.core, life.beginning
+        self.seed, self.scenario = life.core.state.seed, life.core.state.scenario
+        self.journal, self.tape = life.journal, life.tape
+        self.inboxes, self.courier, self.counters = life.inboxes, life.courier, life.counters
+        self.marks, self.probes = life.marks, life.probes
         self.core.watch(self.new_events.append)
-        self.own_secrets = OwnSecrets(state.secrets)
-        self.inboxes = Inboxes(scenario.limits, self._budgets.inboxes, state.started, state.secrets, state.seed)
-        self.inboxes.follow(scenario.inboxes)
-        self.counters = Counters(scenario.expect, state)
-        self.life_journal = self.journal  # while `reset` waits, `journal` is already the next life's
-        self.life_tape = self.tape
-        self.beginning = Beginning(self.spec, state.started, self.clock.mode, self.clock.rate)
-        self.courier = Courier(self.id, self.seed, scenario, self.inboxes, self._sender, self.tape.add)
-        self.probes: deque[Notification] = deque(maxlen=SENT_MAX)  # the latest requests of probes; reports number them
-        self.marks = Marks()
-        self.run_on_clock(self.clock)
+        self.counters.server_counts = self.courier.server_counts = self.server_counts
+        self.is_closed = False
+        self.run_on_clock(clock)
 
     def run_on_clock(self, clock: Clock) -> None:
         """Run on this clock from now on, with a new driver and new holds. Call `start` when the event loop runs."""
         self.clock = self.events.clock = clock
-        self.counters.server_counts = self.courier.server_counts = self.server_counts
-        self.evicted_at_start = self.journal.left_out  # `Sandboxes` has counted these
-        self.sleep: Callable[[float], Awaitable[object]] = self.delays.sleep
+        self.sleep: Callable[[float], Awaitable[object]] = self.delays.sleep  # a replay replaces it
         self.holds = self.courier.holds = Holds(self.events, clock)
         self.inbox_inputs = InboxInputs(self.inboxes, clock, self.tape)
-        self._agenda = self.core.state.agenda
-        self.driver = Driver(self.apply_and_record, self._agenda, clock, self.courier, self.tape.add)
+        self.evicted_at_start = self.journal.left_out  # while it was rebuilt; the server's counts leave these out
+        self.driver = Driver(self.apply_and_record, self.core.state.agenda, clock, self.courier, self.tape.add)
         self.driver.lanes.collect(self.core.state.in_flight.values())
 
     def start(self) -> None:
@@ -141,7 +134,7 @@ class LiveSandbox:
         if self.is_closed:
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted or is being reset")
         now = now or self.driver.catch_up_at_once()
-        agenda = self._agenda
+        agenda = self.core.state.agenda
         added = agenda.added
         answer = self.core.apply(command, now)
         if agenda.added != added:
@@ -224,74 +217,61 @@ class LiveSandbox:
     async def reset(self) -> None:
         """Return to the start of the scenario. Raises `Conflict` during an advance, `Unknown` if deleted meanwhile.
 
-        The new journal gets all later answers, even those to earlier requests: it begins before the first wait.
+        The next life's journal gets all later answers, even those to earlier requests, so it opens before the first
+        wait.
         """
         self.driver.refuse_while_advancing()
-        old_driver, self.last_ending = self.driver, "reset"
-        self.stop()
-        self.events.end_life()
-        self._begin_logs()
-        await old_driver.close()
-        _, core = first = await in_background(first_state, self.id, self.spec, self._wall)
+        ended = self.life
+        self._stop_life("reset")
+        self._open_logs()
+        await self.driver.close()
+        first = await in_background(first_state, self.id, self.spec, self._wall)
         if self.is_deleted:
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted while it was being reset")
-        if self.driver is old_driver:  # else a concurrent reset has begun the new life
-            self.on_ending(self, "reset")
-            self.resets += 1
-            self.retire_secrets(next_life=core.state.secrets)
-            dispose(self.core.state, self.life_tape)
-            self._begin_life(first)
+        if self.life is ended:  # else a concurrent reset has begun the next life
+            self._replace_life(self._new_life(first), first.clock)
             self.keeper.begin(self)
             self.events.note(Action("reset", self.clock.now()))
             self.start()
 
-    async def replace_with(self, rebuilt: "LiveSandbox", clock: Clock, place: StoredPlace, moment: str) -> None:
-        """Replace this sandbox with its earlier state, rebuilt at `place` on its tape, and run it on `clock`. `moment`
-        describes the rewind for its event. Waiters are woken, and later answers go to the rebuilt journal."""
-        now = clock.now()
-        marks = self.marks.up_to(place.entries, now)  # the rebuilt tape may have more entries, of ended attempts
-        self.keeper.rewound(self, place, rebuilt.tape, marks)
-        old_driver, self.last_ending = self.driver, "rewound"
+    async def rewind_to(self, rebuilt: "LiveSandbox", place: StoredPlace, moment: str) -> None:
+        """Continue with the life of `rebuilt`: this sandbox as it was at `place` on its tape. `moment` is the name of
+        the place in the event of the rewind."""
+        self.keeper.rewound(self, place, rebuilt.tape, rebuilt.marks)
+        old_driver = self.driver
+        self._stop_life("rewound")
+        rebuilt.join_budgets(self._budgets)
+        self.spec = rebuilt.spec
+        self._replace_life(rebuilt.life, rebuilt.clock)
+        self.events.note(Action("rewound", self.clock.now(), moment))
+        self.start()
+        await old_driver.close()
+
+    def _stop_life(self, ending: Ending) -> None:
+        """Stop for a reset or a rewind. The life's records stay until `_replace_life`."""
+        self.last_ending = ending
         self.stop()
         self.events.end_life()
-        self.on_ending(self, self.last_ending)
-        self.rewinds += 1
-        self.retire_secrets(next_life=rebuilt.core.state.secrets)
-        self.marks = marks
-        self.probes = deque((probe for probe in self.probes if probe.at <= now), maxlen=SENT_MAX)
-        dispose(self.core.state, self.life_tape)
-        self._take_over(rebuilt)
-        self.run_on_clock(clock)
-        self.events.note(Action("rewound", now, moment))
-        self.start()
-        await old_driver.close()  # the earlier state was complete, and does not wait for it
 
-    def _take_over(self, rebuilt: "LiveSandbox") -> None:
-        """Take over from `rebuilt`, which is discarded, what `_begin_life` sets, the spec and the logs. `replace_with`
-        sets the marks, the probes, and what runs on the clock."""
-        self.core = rebuilt.core
-        self.core.watch(self.new_events.append)
-        self.seed = rebuilt.seed
-        self.spec, self.scenario, self.beginning = rebuilt.spec, rebuilt.scenario, rebuilt.beginning
-        self.journal = self.life_journal = rebuilt.journal
-        self.tape = self.life_tape = rebuilt.tape
-        self.inboxes, self.courier, self.counters = rebuilt.inboxes, rebuilt.courier, rebuilt.counters
-        self.own_secrets = rebuilt.own_secrets
-        self.join_budgets(self._budgets)
-        self.is_closed = False
+    def _replace_life(self, life: Life, clock: Clock) -> None:
+        """Report and discard the life that was stopped, and begin another."""
+        self.on_ending(self, self.last_ending)
+        self.retire_secrets(next_life=life.core.state.secrets)
+        dispose(self.life)
+        self._begin(life, clock)
 
     def join_budgets(self, budgets: ServerBudgets) -> None:
         """Share the budgets of a server. A rebuilt sandbox joins them when it starts to run."""
         self._budgets = budgets
-        self.inboxes.join(budgets.inboxes)
-        self.tape.join(budgets.tapes)
+        self.life.join(budgets)
 
     def frozen_copy(self) -> "LiveSandbox":
-        """Return a frozen copy of this life, which is about to end. Nobody may command it; threads may read it."""
-        self.own_secrets.index()  # cached now, so that reading the copy changes nothing
-        self.life_tape.freeze()
+        """Return a copy with the records of this life, which is about to end. Threads may read it; nobody may command
+        it."""
+        self.life.secrets.index()  # cached now, so that reading the copy changes nothing
+        self.life.tape.freeze()
         frozen = copy(self)
-        frozen.journal, frozen.tape = self.life_journal, self.life_tape
+        frozen.journal, frozen.tape = self.life.journal, self.life.tape
         return frozen
 
     def stop(self) -> None:
@@ -334,7 +314,7 @@ class LiveSandbox:
     @property
     def secrets(self) -> tuple[Secrets, ...]:
         """Return the indexes of secrets to redact: of this life, of the server, and of former lives."""
-        return self.own_secrets.index(), self.server_secrets, *self.former_secrets.generations
+        return self.life.secrets.index(), self.server_secrets, *self.former_secrets.generations
 
     @property
     def mask(self) -> Mask:

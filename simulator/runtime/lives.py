@@ -1,6 +1,11 @@
-"""The lives of a sandbox: parameters and limits, the clock and state that each life starts with, and its disposal."""
+"""The lives of a sandbox: parameters and limits, the clock and state that each life starts with, its parts, and its
+disposal.
+
+A life lasts from the start of a sandbox, a reset or a rewind to the next reset or rewind, or to the deletion.
+"""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -12,12 +17,18 @@ import msgspec
 from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import Compiler, ResellerStart, Scenario, draw_key
 from simulator.domain.sandbox import Sandbox
-from simulator.domain.state import State
 from simulator.persistence.tape.tape import Tape, TapeBudget
+from simulator.redaction import OwnSecrets
+from simulator.runtime.attempt_log import SENT_MAX
 from simulator.runtime.clock import Clock, Wall
+from simulator.runtime.counters import Counters
+from simulator.runtime.courier import Courier, Sender
 from simulator.runtime.inbox_messages import InboxBudget
-from simulator.runtime.inboxes import server_budget
+from simulator.runtime.inboxes import Inboxes, server_budget
+from simulator.runtime.journal import Journal
+from simulator.runtime.marks import Marks
 from simulator.scenario.build import COMPILER
+from simulator.wire.traffic import Notification
 
 
 class RequestPace:
@@ -119,7 +130,12 @@ class Beginning(msgspec.Struct, frozen=True):
     rate: float
 
 
-FirstState = tuple[Clock, Sandbox]
+class FirstState(NamedTuple):
+    """The clock and the state machine that a life begins with."""
+
+    clock: Clock
+    core: Sandbox
+
 
 Ending = Literal["", "deleted", "reset", "rewound"]
 """The reason why a life of a sandbox ended; empty while it lasts."""
@@ -131,7 +147,7 @@ def first_state(id_: str, spec: SandboxSpec, wall: Wall) -> FirstState:
     clock = Clock(
         wall, spec.mode or start.mode, start.rate if spec.rate is None else spec.rate, spec.start or start.start
     )
-    return clock, core_of(id_, spec, clock.now())
+    return FirstState(clock, core_of(id_, spec, clock.now()))
 
 
 def core_of(
@@ -161,6 +177,40 @@ def _with_own_keys(reseller: ResellerStart, seed: int, sandbox_id: str) -> Resel
     return msgspec.structs.replace(reseller, keys=(draw_key(seed, sandbox_id, reseller.code),), users=users)
 
 
+class Life:
+    """The parts of a sandbox that begin with a life and are discarded together at its end. `courier` delivers for the
+    sandbox `id_`, and `spec` has the parameters of its beginning."""
+
+    def __init__(
+        self,
+        id_: str,
+        spec: SandboxSpec,
+        first: FirstState,
+        journal: Journal,
+        tape: Tape,
+        sender: Sender,
+        budgets: ServerBudgets,
+    ) -> None:
+        state = first.core.state
+        scenario = state.scenario
+        self.core = first.core
+        self.beginning = Beginning(spec, state.started, first.clock.mode, first.clock.rate)
+        self.journal = journal
+        self.tape = tape
+        self.inboxes = Inboxes(scenario.limits, budgets.inboxes, state.started, state.secrets, state.seed)
+        self.inboxes.follow(scenario.inboxes)
+        self.courier = Courier(id_, state.seed, scenario, self.inboxes, sender, tape.add)
+        self.counters = Counters(scenario.expect, state)
+        self.secrets = OwnSecrets(state.secrets)
+        self.marks = Marks()
+        self.probes: deque[Notification] = deque(maxlen=SENT_MAX)  # the latest requests of probes; reports number them
+
+    def join(self, budgets: ServerBudgets) -> None:
+        """Count in the budgets of a server from now on."""
+        self.inboxes.join(budgets.inboxes)
+        self.tape.join(budgets.tapes)
+
+
 FREED_PER_TURN = 1_000
 """How many records one turn of the event loop frees, in about two milliseconds."""
 
@@ -168,12 +218,13 @@ FREED_AFTER_S = 1.0
 """After that, requests that still read the ended life have usually ended."""
 
 
-def dispose(state: State, tape: Tape) -> None:
-    """Free these records once the caller has dropped its references.
+def dispose(life: Life) -> None:
+    """Free the records of a life once the caller has dropped its references.
 
     The slices are taken from a list of references. The containers of the life do not change, so a request that still
     reads them finds all records.
     """
+    state, tape = life.core.state, life.tape
     tape.leave()
     records: list[object] = [*tape.entries.objects, *state.nonces, *state.callbacks, *state.transactions.by_number]
     for reseller in state.resellers.values():

@@ -55,14 +55,12 @@ class Marks:
         del self._by_name[self.get(name).name]
 
     def restore(self, marks: Iterable[Mark]) -> None:
-        """Replace all marks by marks from a storage."""
+        """Replace all marks by these."""
         self._by_name = {mark.name: mark for mark in marks}
 
-    def up_to(self, n: int, at: datetime) -> "Marks":
+    def up_to(self, n: int, at: datetime) -> list[Mark]:
         """Return the marks that existed after `n` entries, at this time."""
-        kept = Marks()
-        kept._by_name = {mark.name: mark for mark in self if mark.n <= n and mark.at <= at}
-        return kept
+        return [mark for mark in self if mark.n <= n and mark.at <= at]
 
 
 Live = TypeVar("Live", contravariant=True)

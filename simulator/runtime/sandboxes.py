@@ -82,7 +82,7 @@ class Sandboxes:
         self.former_secrets = FormerSecrets()  # of ended lives
         self._secrets = Secrets()  # of all sandboxes and the server; an index that is extended when it is read
         # Ends of lives
-        self.on_ended: Callable[[LiveSandbox, Ending], None] = lambda sandbox, ending: None  # called before the end
+        self.on_ended: Callable[[LiveSandbox, Ending], None] = lambda sandbox, ending: None
         self._past_coverage = Coverage() if keeps_coverage else None
         self._ttl_s = ttl_s
         self._sweeper: asyncio.TimerHandle | None = None
@@ -243,7 +243,7 @@ class Sandboxes:
         sandbox.events.end()
         sandbox.stop()
         self._remove_from_indexes(sandbox)
-        dispose(sandbox.core.state, sandbox.life_tape)
+        dispose(sandbox.life)
 
     def _remove_from_indexes(self, sandbox: LiveSandbox) -> None:
         del self._by_id[sandbox.id]
@@ -251,7 +251,7 @@ class Sandboxes:
         self.unique_users = {name: owner for name, owner in self.unique_users.items() if owner is not sandbox}
 
     def _on_ending(self, sandbox: LiveSandbox, ending: Ending) -> None:
-        self.server_counts.evicted += sandbox.life_journal.left_out - sandbox.evicted_at_start
+        self.server_counts.evicted += sandbox.life.journal.left_out - sandbox.evicted_at_start
         if self._past_coverage is not None:
             self._past_coverage.add(sandbox.coverage())
         self.on_ended(sandbox, ending)

@@ -55,8 +55,8 @@ def log_in_slices(live: LiveSandbox) -> Iterator[list[TrafficLog]]:
     """Yield the log in slices of bounded work; commands may be applied between slices. All slices but the last are
     empty. The last has the whole log, with the journal as of the first slice."""
     state, clock = live.core.state, live.scenario.clock
-    exchanges, probes, now = list(live.life_journal), list(live.probes), live.clock.now()
-    left_out = live.life_journal.left_out + state.callbacks.left_out + state.deliveries.left_out
+    exchanges, probes, now = list(live.life.journal), list(live.probes), live.clock.now()
+    left_out = live.life.journal.left_out + state.callbacks.left_out + state.deliveries.left_out
     sent: list[AttemptRecord] = []
     jobs: Iterator[tuple[Job, tuple[Attempt, ...]]] = chain(
         ((callback, callback.attempts) for callback in list(state.callbacks)),

@@ -12,6 +12,7 @@ from simulator.contract.openapi import CONTROL, load
 from simulator.control.access import BadTokens, Guard, TokenPermissions, parsed_tokens
 from simulator.control.http import Unauthorized
 from simulator.runtime import events
+from simulator.runtime.lives import Life
 from tests.support.client import Client, Response, running
 from tests.support.following import Following
 
@@ -146,8 +147,8 @@ def ask(client: Client, operation: str, who: str | None, sandbox: str = "mine", 
     return client.send(method, path, query, content, {"host": "127.0.0.1:8080", **headers})
 
 
-def tapes(client: Client) -> list[tuple[str, int, int]]:
-    return [(live.id, len(live.tape), live.resets) for live in client.app.sandboxes]
+def tapes(client: Client) -> list[tuple[str, int, Life]]:
+    return [(live.id, len(live.tape), live.life) for live in client.app.sandboxes]
 
 
 def test_every_operation_of_the_contract_says_here_what_it_needs() -> None:

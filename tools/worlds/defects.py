@@ -198,7 +198,7 @@ DEFECTS = (
            "if live.courier.sent.is_begun(job):", "if live.courier.sent.is_begun(job) and send.attempt.number < 2:",
            seed=118),
     Defect("a reset begins no new life on disk", "persistence.keeper:StoreKeeper.begin",
-           "writer.new_life(", "live.resets or writer.new_life(", seed=8),
+           "writer.new_life(", "live.id in writer.lives or writer.new_life(", seed=8),
     Defect("the end of an attempt is not on disk", "persistence.keeper:StoreRecorder.add",
            "n = self._append(", "n = 0 if 'EndAttempt' in str(type(getattr(entry, 'command', 0))) else self._append(",
            seed=8),

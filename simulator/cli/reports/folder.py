@@ -85,7 +85,7 @@ class ReportFolder:
 
     def masks(self, live: LiveSandbox) -> dict[str, Mask]:
         """Return the masks that redact secrets in a sandbox's exchanges, by `owner`."""
-        owners = dict.fromkeys(exchange.owner for exchange in live.life_journal if exchange.owner)
+        owners = dict.fromkeys(exchange.owner for exchange in live.journal if exchange.owner)
         others = {owner: self._sandboxes.mask_of(live, owner) for owner in owners}
         return {"": self._sandboxes.mask_of(live), **others}
 
@@ -103,7 +103,7 @@ class ReportFolder:
         if self._added > SANDBOXES_MAX or self.error:
             return
         name = f"{self._added:03d}-{live.id}"
-        state, journal, mask, sent = live.core.state, live.life_journal, masks[""], live.courier.sent
+        state, journal, mask, sent = live.core.state, live.journal, masks[""], live.courier.sent
         coverage = coverage_shown(live.coverage())
         attempts = [(callback, tried) for callback in state.callbacks for tried in sent.begun_attempts(callback)]
         parts: tuple[Iterable[bytes], ...] = (
@@ -153,7 +153,7 @@ def _listed(mask: Mask, rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
 def _stories(live: LiveSandbox, mask: Mask) -> Iterator[dict[str, Any]]:
     """Yield each payment with all that belongs to it, the latest of its requests included."""
     by_trxid: dict[str, list[Exchange]] = {}
-    for exchange in live.life_journal:
+    for exchange in live.journal:
         by_trxid.setdefault(exchange.trxid, []).append(exchange)
     for payment in live.core.state.transactions.values():
         requests = by_trxid.get(payment.trxid, [])

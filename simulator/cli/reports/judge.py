@@ -41,6 +41,7 @@ class RunVerdicts:
         self._sandboxes = 0
         self.passed_over = 0
         self._deleted: Counter[str] = Counter()
+        self._ended: Counter[tuple[str, int, str]] = Counter()  # lives, by sandbox and ending
 
     def label(self, live: LiveSandbox, ending: str = "") -> str:
         """Return the report's label of a sandbox. `ending` is `deleted`, `reset`, `rewound`, or empty for an existing
@@ -48,7 +49,9 @@ class RunVerdicts:
         number = self._deleted[live.id] + 1
         self._deleted[live.id] += ending == "deleted"
         name = f"sandbox {live.id}" + (f" ({number})" if number > 1 else "")
-        ends = {"reset": f"before reset {live.resets + 1}", "rewound": f"before rewind {live.rewinds + 1}"}
+        self._ended[live.id, number, ending] += 1
+        nth = self._ended[live.id, number, ending]
+        ends = {"reset": f"before reset {nth}", "rewound": f"before rewind {nth}"}
         return f"{name}, {ends.get(ending, ending)}" if ending else name
 
     def add_audit(self, suite: Suite, *, has_reached_endpoint: bool) -> None:
@@ -144,7 +147,7 @@ class Judge:
     def _add(self, live: LiveSandbox, ending: Ending = "") -> None:
         """Judge and write a sandbox in a worker thread, since this takes seconds for thousands of payments. The worker
         reads a frozen copy, which has the final state."""
-        self._got_request |= live.life_journal.last_n > 0
+        self._got_request |= live.life.journal.last_n > 0
         label = self._verdicts.label(live, ending)
         is_judged = self._folder is not None or live.counters.expected or self._audits
         if not is_judged and self._tapes is None:
@@ -164,7 +167,7 @@ class Judge:
         suite = without_secrets(Suite(label, tuple(map(expectation_case, found))), life.secrets)
         self._verdicts.expected += [suite] if found else []
         cases = suite.cases
-        is_asked = self._audits and life.life_journal.last_n > 0
+        is_asked = self._audits and life.journal.last_n > 0
         audit = audit_of(life) if is_asked or self._folder is not None else {}
         if is_asked and not life.spec.is_audited:
             self._verdicts.passed_over += 1

@@ -26,7 +26,7 @@ from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.lives import Beginning, ServerBudgets, core_of, unshared_budgets
+from simulator.runtime.lives import Beginning, FirstState, ServerBudgets, core_of, unshared_budgets
 from simulator.scenario.build import ScenarioCompiler
 from simulator.scenario.library import load_scenario, names
 
@@ -70,7 +70,7 @@ def player_of(
 
     def begin(make: Callable[..., Sandbox]) -> tuple[LiveSandbox, TapeClock]:
         spec, clock = beginning.spec, TapeClock(beginning.mode, beginning.rate, beginning.started)
-        first = clock, core_of(id_, spec, beginning.started, compiler, make)
+        first = FirstState(clock, core_of(id_, spec, beginning.started, compiler, make))
         return LiveSandbox(id_, spec, first, surroundings.wall, surroundings.sender, surroundings.budgets), clock
 
     return Player(*begin(make), replayer, lambda: begin(Sandbox)[0], compiler)

@@ -17,6 +17,7 @@ SCENARIO = "of the scenario, which is compiled again"
 DERIVED = "made of other members"
 AROUND = "of the server around it"
 WAITERS = "who waits or watches is not there any more"
+PLACES = "places on the tape, which the caller has"
 
 # By class: what is in a snapshot, and why the others are not.
 TABLE: dict[str, tuple[str, dict[str, str]]] = {
@@ -26,16 +27,19 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
             "id": BEGINNING, "seed": BEGINNING, "beginning": BEGINNING, "scenario": "the same as in `spec`",
             "_wall": AROUND, "_sender": AROUND, "_budgets": AROUND, "sleep": AROUND, "on_ending": AROUND,
             "server_counts": AROUND, "evicted_at_start": AROUND, "request_pace": AROUND,
-            "keeper": AROUND, "is_touched": AROUND, "last_used_s": AROUND, "resets": AROUND, "rewinds": AROUND,
+            "keeper": AROUND, "is_touched": AROUND, "last_used_s": AROUND,
             "server_secrets": AROUND, "last_ending": AROUND, "delays": WAITERS,
             "holds": WAITERS, "unanswered": WAITERS, "inbox_inputs": AROUND,
             "former_secrets": "of other lives in any sandbox: the server has them",
             "waiting_room": WAITERS, "driver": "it has what runs; there is no snapshot during an advance",
             "is_closed": "such a sandbox has no snapshot", "is_deleted": "such a sandbox has no snapshot",
             "new_events": "empty between two inputs",
-            "own_secrets": DERIVED, "_mask": DERIVED, "marks": "places on the tape, which the caller has",
-            "life_journal": "the same as `journal`", "life_tape": "the same as `tape`", "_agenda": "the state's",
+            "_mask": DERIVED, "marks": PLACES, "life": "its parts are members of the sandbox, too",
         },
+    ),
+    "Life": (
+        "core journal tape inboxes courier counters probes",
+        {"beginning": BEGINNING, "secrets": DERIVED, "marks": PLACES},
     ),
     "State": (
         "scenario now catalog catalog_updated resellers keys secrets users transactions payments voids disputes bills "
@@ -169,6 +173,7 @@ def objects(client: Client) -> list[Any]:
     traces = live.courier.traces
     return [
         live,
+        live.life,
         state,
         reseller,
         reseller.wallet,
