@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from simulator.control.access import Token
     from simulator.control.control_app import ControlApp
     from simulator.persistence.data_folder import DataFolder
-    from simulator.persistence.replay.rebuilding import Surroundings
     from simulator.postgres.cluster import Cluster
     from simulator.postgres.routing import Router
 
@@ -84,7 +83,7 @@ def build_app(
     sandboxes.add_secrets([options.control_token] if options.control_token else [])
     sandboxes.quotas = quotas(*options.quotas)
     sandboxes.create(SandboxSpec(scenario, DEFAULT, options.seed, options.mode, options.rate, options.start))
-    app = App(options, scenario, sandboxes, sender, clock)
+    app = App(options, scenario, sandboxes, clock)
     app.http = http
     return app
 
@@ -103,7 +102,7 @@ class App(Starlette):
     `sandbox_of` (`postgres/routing`), and a refusal in the flag `--root-path` (`cli/server_flags`).
     """
 
-    def __init__(self, options: Options, scenario: Scenario, sandboxes: Sandboxes, sender: Sender, wall: Wall) -> None:
+    def __init__(self, options: Options, scenario: Scenario, sandboxes: Sandboxes, wall: Wall) -> None:
         endpoint = AsgiEndpoint(self._answer_here)
         super().__init__(
             routes=[  # middleware may read the route of a request; `_answer_here` does not depend on it
@@ -120,7 +119,6 @@ class App(Starlette):
         self.scenario = scenario
         self.sandboxes = sandboxes
         self._cluster_router: Router | None = None  # forwards requests to the other servers of a cluster
-        self._sender = sender
         self.http: HttpSender | None = None  # closed when the application stops
         self.wall = wall
         self._machine_time = wall if isinstance(wall, MachineTime) else None  # None when the caller gave a clock
@@ -232,7 +230,7 @@ class App(Starlette):
         from simulator.control.control_app import ControlApp
         from simulator.persistence.rewinding import Rewinder
 
-        rewinder = Rewinder(self.replayer, self.surroundings())
+        rewinder = Rewinder(self.replayer, self.sandboxes.surroundings)
         return ControlApp(
             self.sandboxes,
             self.scenario,
@@ -273,12 +271,6 @@ class App(Starlette):
 
         self._cluster_router = Router(cluster, self._answer_here)
         self.operations.store_figures = self._cluster_router.figures
-
-    def surroundings(self) -> "Surroundings":
-        """Return the parts of this server that a rebuilt sandbox needs."""
-        from simulator.persistence.replay.rebuilding import Surroundings
-
-        return Surroundings(self.wall, self._sender, self.sandboxes.budgets)
 
     # Start and stop
 

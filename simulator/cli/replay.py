@@ -154,7 +154,7 @@ def _serve(file: TapeFile, life: TapeLife, until: Until, flags: dict[str, Any]) 
         compiler = compiler_for(head)
         scenario = beginning_of(head, compiler).spec.scenario
         running = prepare(ServerFlags(head.name, seed=head.seed, **flags), on_ready, scenario=scenario)
-        proof = prove(life.tape, running.app.replayer, running.app.surroundings(), end and end.n, compiler)
+        proof = prove(life.tape, running.app.replayer, running.app.sandboxes.surroundings, end and end.n, compiler)
     if proof.difference is not None:
         running.server.close()
         echo(difference_lines(life, proof.difference))

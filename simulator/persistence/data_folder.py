@@ -10,7 +10,7 @@ from simulator.domain.model.scenario import Scenario
 from simulator.persistence.errors import StoreError
 from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.keeper import StoreKeeper
-from simulator.persistence.replay.rebuilding import Surroundings, resume_after_restart
+from simulator.persistence.replay.rebuilding import resume_after_restart
 from simulator.persistence.restoration import CannotResume, Restorer
 from simulator.persistence.snapshot_schedule import SnapshotSchedule
 from simulator.persistence.store import Durability, Store
@@ -28,8 +28,6 @@ class Application(Protocol):
     wall: Wall
     store: Any
     replayer: Any
-
-    def surroundings(self) -> Surroundings: ...
 
     @property
     def operations(self) -> Operations: ...
@@ -65,7 +63,7 @@ class DataFolder:
         self._followed = follows
         keeper = StoreKeeper(self._store, self.gate)
         self._schedule = SnapshotSchedule(self._store, self.gate, app.sandboxes)
-        restorer = Restorer(self._store.reader, app.replayer, app.surroundings(), app.scenario)
+        restorer = Restorer(self._store.reader, app.replayer, app.sandboxes.surroundings, app.scenario)
         for life in self._store.reader.lives():
             try:
                 found = restorer.restore(life)

@@ -16,7 +16,7 @@ from simulator.persistence.keeper import StoredMark, not_kept_errors
 from simulator.persistence.reader import Reader
 from simulator.persistence.replay.codec import AnsweredRequest, BadTape, Began, entry_from
 from simulator.persistence.replay.player import Player, RequestReplay
-from simulator.persistence.replay.rebuilding import EPOCH, Surroundings, compiler_for, nowhere, player_of
+from simulator.persistence.replay.rebuilding import EPOCH, compiler_for, nowhere, player_of
 from simulator.persistence.replay.tape_reader import head_from
 from simulator.persistence.replay.tape_writer import Head, TakenTape, beginning_of, end_of
 from simulator.persistence.snapshot.document import BadSnapshot, snapshot_of
@@ -24,6 +24,7 @@ from simulator.persistence.snapshot.restore import restored
 from simulator.persistence.tape.entries import Entry
 from simulator.persistence.tape.tape import Unread
 from simulator.persistence.writer import Life
+from simulator.runtime.lives import Surroundings
 from simulator.scenario.reading.nodes import ScenarioError
 
 

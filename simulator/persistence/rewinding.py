@@ -16,7 +16,7 @@ from simulator.domain.model.instants import Times
 from simulator.persistence.replay import rebuilding
 from simulator.persistence.replay.differences import Difference, state_digest
 from simulator.persistence.replay.player import Player, RequestReplay
-from simulator.persistence.replay.rebuilding import Moment, Surroundings
+from simulator.persistence.replay.rebuilding import Moment
 from simulator.persistence.replay.tape_reader import ReadTape
 from simulator.persistence.replay.tape_writer import beginning_of
 from simulator.persistence.snapshot.cache import SnapshotCache
@@ -26,7 +26,7 @@ from simulator.persistence.snapshot.restore import restored
 from simulator.persistence.tape.entries import Entry
 from simulator.runtime.background import in_background
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.lives import NO_QUOTAS, Beginning, Life, unshared_budgets
+from simulator.runtime.lives import NO_QUOTAS, Beginning, Life, Surroundings
 from simulator.runtime.marks import Mark
 from simulator.runtime.operations import report
 from simulator.runtime.sandboxes import Sandboxes
@@ -132,7 +132,7 @@ class Rewinder:
     ) -> LiveSandbox:
         """Add a rebuilt sandbox to the sandboxes of the server. `refuse` raises when its origin is lost meanwhile.
         Raises `Conflict` when the budget of tapes has no room for its tape."""
-        budget, size = sandboxes.budgets.tapes, player.live.tape.bytes
+        budget, size = sandboxes.surroundings.budgets.tapes, player.live.tape.bytes
         if budget.bytes + size > budget.bytes_max:
             text = (
                 f"the tapes of this server hold {budget.bytes} bytes, and this fork needs {size} more than the limit"
@@ -155,9 +155,8 @@ class Rewinder:
         compiler = await in_background(rebuilding.compiler_for, tape.head)
         first = await in_background(beginning_of, tape.head, compiler)
         spec = replace(first.spec, id=id_, drawn_for=first.spec.drawn_for or tape.head.sandbox, quotas=NO_QUOTAS)
-        surroundings = Surroundings(self._surroundings.wall, self._surroundings.sender, unshared_budgets())
         beginning = replace(first, spec=sandboxes.bounded(spec))
-        arguments = id_, beginning, self._replayer, surroundings, compiler
+        arguments = id_, beginning, self._replayer, self._surroundings.with_own_budgets(), compiler
         try:
             player = await in_background(rebuilding.player_of, *arguments)
         except (ValueError, ArithmeticError, LookupError, TypeError) as error:  # it was written by hand
@@ -174,11 +173,9 @@ class Rewinder:
         await rebuilding.load_whole_tape(live.tape)
         _refuse_lost_beginning(live)
         entries = live.tape.frozen_entries(moment.n)
-        # Separate budgets: rebuilding must not evict messages of other sandboxes.
-        surroundings = Surroundings(self._surroundings.wall, self._surroundings.sender, unshared_budgets())
         compiler = await in_background(ScenarioCompiler, live.spec.scenario)
         refuse_lost(live, life)
-        arguments = id_, beginning, self._replayer, surroundings, compiler
+        arguments = id_, beginning, self._replayer, self._surroundings.with_own_budgets(), compiler
         # The journal names the sandbox whose unique credentials were refused, so a fork's journal differs.
         is_alike = id_ == live.id or not beginning.spec.unique_credentials
         player: Player | None = None

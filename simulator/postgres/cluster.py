@@ -87,7 +87,7 @@ class Cluster:
         is_owner = self._leases.claim(DEFAULT, self.store.server_id, creates=True) == self.store.server_id
         lives = self.store.reader.lives(DEFAULT) if is_owner else []
         if lives:
-            found = self.owners.restore(DEFAULT, app.surroundings())
+            found = self.owners.restore(DEFAULT, app.sandboxes.surroundings)
             self.store.writer.lives[DEFAULT] = lives[0]
             self._keeper.follow(found.player.live)
             app.sandboxes.adopt(resume_after_restart(found.player, app.wall, found.left_at))

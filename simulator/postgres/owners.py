@@ -10,14 +10,14 @@ from typing import Any, Final
 from simulator.persistence.data_folder import Application
 from simulator.persistence.errors import LeaseLost, StoreError
 from simulator.persistence.keeper import StoreKeeper
-from simulator.persistence.replay.rebuilding import Surroundings, resume_after_restart
+from simulator.persistence.replay.rebuilding import resume_after_restart
 from simulator.persistence.restoration import CannotResume, RestoredSandbox, Restorer
 from simulator.persistence.writer import Life
 from simulator.postgres.address import TIMEOUT_S
 from simulator.postgres.leases import Leases, Peer
 from simulator.postgres.postgres_store import READERS_MAX, PostgresStore
 from simulator.runtime.background import in_background
-from simulator.runtime.lives import unshared_budgets
+from simulator.runtime.lives import Surroundings
 from simulator.runtime.operations import NotReady
 
 RESERVED_S: Final = 600.0
@@ -146,11 +146,9 @@ class Owners:
         self.add(sandbox_id)
 
     async def _resume(self, sandbox_id: str, life: Life, server_id: int) -> None:
-        around = self.app.surroundings()
+        around = self.app.sandboxes.surroundings.with_own_budgets()
         try:
-            found = await in_background(
-                self.restore, sandbox_id, Surroundings(around.wall, around.sender, unshared_budgets())
-            )
+            found = await in_background(self.restore, sandbox_id, around)
         except (CannotResume, StoreError) as error:
             self._tell(str(error))
             why = NotReady("cannot_resume", str(error))

@@ -9,8 +9,8 @@
 | `settle_and_apply` | the control API, and the watcher of a scenario file | turns for many due items; an action |
 
 A sandbox has one `Life` after another. `_begin` begins each of them, and makes its parts attributes of the sandbox. A
-reset and a rewind replace the life; a deletion ends the last one. `journal` and `tape` get all new records: while a
-reset waits, they are the next life's already, and `life` has those of the life that ends.
+reset or a rewind replaces the life; a deletion ends the last one. New records always go to `journal` and `tape`: while
+a reset waits, these are the next life's already, and `life` has those of the life that ends.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -29,15 +29,14 @@ from simulator.persistence.tape.entries import CommandApplied
 from simulator.persistence.tape.tape import ENTRY_BYTES, Tape
 from simulator.redaction import FormerSecrets, Mask, Secrets
 from simulator.runtime.background import in_background
-from simulator.runtime.clock import Clock, Wall
+from simulator.runtime.clock import Clock
 from simulator.runtime.command_log import DUE_BYTES, apply_logged, due_of, publish_command
-from simulator.runtime.courier import Sender
 from simulator.runtime.driver import Driver
 from simulator.runtime.events import Action, EventLog
 from simulator.runtime.holds import Holds
 from simulator.runtime.inboxes import InboxInputs
 from simulator.runtime.journal import Exchange, Journal
-from simulator.runtime.lives import Ending, FirstState, Life, SandboxSpec, ServerBudgets, dispose, first_state
+from simulator.runtime.lives import Ending, FirstState, Life, SandboxSpec, Surroundings, first_state
 from simulator.runtime.marks import NO_KEEPER, Keeper, StoredPlace
 from simulator.runtime.operations import ServerCounts
 from simulator.runtime.traces import Trace, caller
@@ -47,15 +46,7 @@ from simulator.runtime.wait_limits import Delays, Notifier, Turnstile, WaitingRo
 class LiveSandbox:
     """The state machine, `core`, and everything around it. Messages to inboxes enter by `inbox_inputs`."""
 
-    def __init__(
-        self,
-        id_: str,
-        spec: SandboxSpec,
-        first: FirstState,
-        wall: Wall,
-        sender: Sender,
-        budgets: ServerBudgets,
-    ) -> None:
+    def __init__(self, id_: str, spec: SandboxSpec, first: FirstState, surroundings: Surroundings) -> None:
         # The sandbox, in all its lives
         self.id = id_
         self.spec = spec
@@ -70,9 +61,7 @@ class LiveSandbox:
         self.last_used_s = 0.0
         self._mask = Mask()
         # Of the server; `Sandboxes` sets most of it when it admits the sandbox
-        self._wall = wall
-        self._sender = sender
-        self._budgets = budgets
+        self._surroundings = surroundings
         self.keeper: Keeper[LiveSandbox] = NO_KEEPER
         self.on_ending: Callable[[LiveSandbox, Ending], None] = lambda live, ending: None
         self.server_counts = ServerCounts()
@@ -88,13 +77,13 @@ class LiveSandbox:
         """Open the journal and the tape of the next life."""
         limits = self.spec.scenario.limits
         self.journal = Journal(limits.journal, limits.journal_bytes)
-        self.tape = Tape(limits.tape, limits.tape_bytes, self._budgets.tapes)
+        self.tape = Tape(limits.tape, limits.tape_bytes, self._surroundings.budgets.tapes)
 
     def _new_life(self, first: FirstState) -> Life:
-        return Life(self.id, self.spec, first, self.journal, self.tape, self._sender, self._budgets)
+        return Life(self.id, self.spec, first, self.journal, self.tape, self._surroundings)
 
     def _begin(self, life: Life, clock: Clock) -> None:
-        """Begin a life, and run it on this clock."""
+        """Begin a life, and run it on this clock. Its parts become attributes, which spares readers a look-up."""
         self.life = life
         self.core, self.beginning = life.core, life.beginning
         self.seed, self.scenario = life.core.state.seed, life.core.state.scenario
@@ -112,7 +101,7 @@ class LiveSandbox:
         self.sleep: Callable[[float], Awaitable[object]] = self.delays.sleep  # a replay replaces it
         self.holds = self.courier.holds = Holds(self.events, clock)
         self.inbox_inputs = InboxInputs(self.inboxes, clock, self.tape)
-        self.evicted_at_start = self.journal.left_out  # while it was rebuilt; the server's counts leave these out
+        self.evicted_at_start = self.journal.left_out  # by a rebuild, which the server does not count
         self.driver = Driver(self.apply_and_record, self.core.state.agenda, clock, self.courier, self.tape.add)
         self.driver.lanes.collect(self.core.state.in_flight.values())
 
@@ -189,6 +178,14 @@ class LiveSandbox:
         publish_command(self.events, command, answer, now)
         return answer
 
+    def follow(self, scenario: Scenario) -> None:
+        """Apply a loaded scenario to everything around the state machine, which has loaded it by a command."""
+        self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
+        self.spec = replace(self.spec, scenario=scenario)
+        self.scenario = scenario
+        self.courier.follow(scenario)
+        self.counters.follow(scenario.expect, self.journal)
+
     # Due items
 
     async def process_due(self) -> None:
@@ -204,14 +201,6 @@ class LiveSandbox:
         await driver.settle(now)
         return now if driver is self.driver else self.clock.now()
 
-    def follow(self, scenario: Scenario) -> None:
-        """Apply a loaded scenario to everything around the state machine, which has loaded it by a command."""
-        self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
-        self.spec = replace(self.spec, scenario=scenario)
-        self.scenario = scenario
-        self.courier.follow(scenario)
-        self.counters.follow(scenario.expect, self.journal)
-
     # The end of a life, and the next one
 
     async def reset(self) -> None:
@@ -225,7 +214,7 @@ class LiveSandbox:
         self._stop_life("reset")
         self._open_logs()
         await self.driver.close()
-        first = await in_background(first_state, self.id, self.spec, self._wall)
+        first = await in_background(first_state, self.id, self.spec, self._surroundings.wall)
         if self.is_deleted:
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted while it was being reset")
         if self.life is ended:  # else a concurrent reset has begun the next life
@@ -240,7 +229,7 @@ class LiveSandbox:
         self.keeper.rewound(self, place, rebuilt.tape, rebuilt.marks)
         old_driver = self.driver
         self._stop_life("rewound")
-        rebuilt.join_budgets(self._budgets)
+        rebuilt.join(self._surroundings)
         self.spec = rebuilt.spec
         self._replace_life(rebuilt.life, rebuilt.clock)
         self.events.note(Action("rewound", self.clock.now(), moment))
@@ -257,13 +246,13 @@ class LiveSandbox:
         """Report and discard the life that was stopped, and begin another."""
         self.on_ending(self, self.last_ending)
         self.retire_secrets(next_life=life.core.state.secrets)
-        dispose(self.life)
+        self.life.dispose()
         self._begin(life, clock)
 
-    def join_budgets(self, budgets: ServerBudgets) -> None:
-        """Share the budgets of a server. A rebuilt sandbox joins them when it starts to run."""
-        self._budgets = budgets
-        self.life.join(budgets)
+    def join(self, surroundings: Surroundings) -> None:
+        """Join the sandboxes of a server, after a rebuild with own budgets."""
+        self._surroundings = surroundings
+        self.life.join(surroundings.budgets)
 
     def frozen_copy(self) -> "LiveSandbox":
         """Return a copy with the records of this life, which is about to end. Threads may read it; nobody may command
@@ -298,6 +287,8 @@ class LiveSandbox:
         self.holds.end_answers()
         self.journal.notifier.close()
         self.inboxes.end_waits()
+
+    # Waiting, and reports
 
     async def wait_until(
         self, is_true: Callable[[], bool], timeout_s: float, notifier: Notifier, *others: Notifier

@@ -105,6 +105,18 @@ def unshared_budgets() -> ServerBudgets:
     return server_budgets(inf)
 
 
+class Surroundings(msgspec.Struct, frozen=True):
+    """The parts of a server that a sandbox uses from its beginning: the wall clock, the sender and the budgets."""
+
+    wall: Wall
+    sender: Sender
+    budgets: ServerBudgets
+
+    def with_own_budgets(self) -> "Surroundings":
+        """Return these surroundings for a sandbox that is rebuilt: it must not evict messages of the others."""
+        return Surroundings(self.wall, self.sender, unshared_budgets())
+
+
 class SandboxSpec(msgspec.Struct, frozen=True):
     """The parameters of a new sandbox."""
 
@@ -177,19 +189,21 @@ def _with_own_keys(reseller: ResellerStart, seed: int, sandbox_id: str) -> Resel
     return msgspec.structs.replace(reseller, keys=(draw_key(seed, sandbox_id, reseller.code),), users=users)
 
 
+FREED_PER_TURN = 1_000
+"""How many records one turn of the event loop frees, in about two milliseconds."""
+
+FREED_AFTER_S = 1.0
+"""After that, requests that still read the ended life have usually ended."""
+
+
 class Life:
-    """The parts of a sandbox that begin with a life and are discarded together at its end. `courier` delivers for the
-    sandbox `id_`, and `spec` has the parameters of its beginning."""
+    """The parts of the sandbox `id_` that begin with a life, and are discarded together at its end.
+
+    `LiveSandbox` has most of them as attributes, too; a new part is added here and in `LiveSandbox._begin`.
+    """
 
     def __init__(
-        self,
-        id_: str,
-        spec: SandboxSpec,
-        first: FirstState,
-        journal: Journal,
-        tape: Tape,
-        sender: Sender,
-        budgets: ServerBudgets,
+        self, id_: str, spec: SandboxSpec, first: FirstState, journal: Journal, tape: Tape, surroundings: Surroundings
     ) -> None:
         state = first.core.state
         scenario = state.scenario
@@ -197,9 +211,9 @@ class Life:
         self.beginning = Beginning(spec, state.started, first.clock.mode, first.clock.rate)
         self.journal = journal
         self.tape = tape
-        self.inboxes = Inboxes(scenario.limits, budgets.inboxes, state.started, state.secrets, state.seed)
+        self.inboxes = Inboxes(scenario.limits, surroundings.budgets.inboxes, state.started, state.secrets, state.seed)
         self.inboxes.follow(scenario.inboxes)
-        self.courier = Courier(id_, state.seed, scenario, self.inboxes, sender, tape.add)
+        self.courier = Courier(id_, state.seed, scenario, self.inboxes, surroundings.sender, tape.add)
         self.counters = Counters(scenario.expect, state)
         self.secrets = OwnSecrets(state.secrets)
         self.marks = Marks()
@@ -210,26 +224,18 @@ class Life:
         self.inboxes.join(budgets.inboxes)
         self.tape.join(budgets.tapes)
 
+    def dispose(self) -> None:
+        """Free the records once the caller has dropped its references.
 
-FREED_PER_TURN = 1_000
-"""How many records one turn of the event loop frees, in about two milliseconds."""
-
-FREED_AFTER_S = 1.0
-"""After that, requests that still read the ended life have usually ended."""
-
-
-def dispose(life: Life) -> None:
-    """Free the records of a life once the caller has dropped its references.
-
-    The slices are taken from a list of references. The containers of the life do not change, so a request that still
-    reads them finds all records.
-    """
-    state, tape = life.core.state, life.tape
-    tape.leave()
-    records: list[object] = [*tape.entries.objects, *state.nonces, *state.callbacks, *state.transactions.by_number]
-    for reseller in state.resellers.values():
-        records += reseller.wallet.entries.records
-    asyncio.get_running_loop().call_later(FREED_AFTER_S, _free_slice, records)
+        The slices are taken from a list of references. The containers of the life do not change, so a request that
+        still reads them finds all records.
+        """
+        state, tape = self.core.state, self.tape
+        tape.leave()
+        records: list[object] = [*tape.entries.objects, *state.nonces, *state.callbacks, *state.transactions.by_number]
+        for reseller in state.resellers.values():
+            records += reseller.wallet.entries.records
+        asyncio.get_running_loop().call_later(FREED_AFTER_S, _free_slice, records)
 
 
 def _free_slice(records: list[object]) -> None:

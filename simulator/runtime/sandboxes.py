@@ -26,7 +26,15 @@ from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.events import Action, EventHub
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.lives import NO_QUOTAS, Ending, FirstState, SandboxSpec, dispose, first_state, server_budgets
+from simulator.runtime.lives import (
+    NO_QUOTAS,
+    Ending,
+    FirstState,
+    SandboxSpec,
+    Surroundings,
+    first_state,
+    server_budgets,
+)
 from simulator.runtime.marks import NO_KEEPER, Keeper
 from simulator.runtime.operations import ServerCounts
 from simulator.runtime.wait_limits import Turnstile, WaitingRoom
@@ -70,9 +78,7 @@ class Sandboxes:
         self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
         self.unique_users: dict[str, LiveSandbox] = {}
         # Shared by the sandboxes
-        self._wall = wall
-        self._sender = sender
-        self.budgets = server_budgets(tapes_bytes_max)
+        self.surroundings = Surroundings(wall, sender, server_budgets(tapes_bytes_max))
         self._turnstile = Turnstile()
         self.quotas = NO_QUOTAS  # the limits of new sandboxes that set none
         self.keeper: Keeper[LiveSandbox] = NO_KEEPER
@@ -135,12 +141,12 @@ class Sandboxes:
         """Create a sandbox. Raises `Conflict` for an id in use or when the server stops, and `Unacceptable` for an
         invalid one."""
         sandbox_id, spec = self.free_id(spec.id), self.bounded(spec)
-        return self._add(sandbox_id, spec, first_state(sandbox_id, spec, self._wall))
+        return self._add(sandbox_id, spec, first_state(sandbox_id, spec, self.surroundings.wall))
 
     async def build(self, spec: SandboxSpec) -> LiveSandbox:
         """Create a sandbox as `create` does, without blocking the event loop: thousands of resellers take a while."""
         sandbox_id, spec = self.free_id(spec.id), self.bounded(spec)
-        first = await in_background(first_state, sandbox_id, spec, self._wall)
+        first = await in_background(first_state, sandbox_id, spec, self.surroundings.wall)
         self.free_id(sandbox_id)  # another may have taken it meanwhile
         return self._add(sandbox_id, spec, first)
 
@@ -169,7 +175,7 @@ class Sandboxes:
         return sandbox
 
     def _live(self, sandbox_id: str, spec: SandboxSpec, first: FirstState) -> LiveSandbox:
-        return LiveSandbox(sandbox_id, spec, first, self._wall, self._sender, self.budgets)
+        return LiveSandbox(sandbox_id, spec, first, self.surroundings)
 
     def _admit(self, sandbox: LiveSandbox, *, is_stored: bool = False) -> None:
         sandbox.on_ending = self._on_ending
@@ -198,7 +204,7 @@ class Sandboxes:
         """Add a rebuilt sandbox: a fork of `original`, or a sandbox that another server left in the store. Its clock is
         not started yet. Unique credentials that a fork shares with its original continue to select the original at the
         root."""
-        live.join_budgets(self.budgets)
+        live.join(self.surroundings)
         live.events.reset()
         self._admit(live, is_stored=not original)
         live.events.note(Action("forked" if original else "created", live.clock.now(), original or live.scenario.name))
@@ -206,7 +212,7 @@ class Sandboxes:
     def stand_in(self, spec: SandboxSpec) -> None:
         """Let a new sandbox stand in for the default sandbox, which another server owns."""
         self._by_id.pop(DEFAULT, None)
-        self._stand_in = self._live(DEFAULT, spec, first_state(DEFAULT, spec, self._wall))
+        self._stand_in = self._live(DEFAULT, spec, first_state(DEFAULT, spec, self.surroundings.wall))
 
     async def give_up(self, sandbox: LiveSandbox) -> None:
         """Remove a sandbox that another server may own now; what is stored of it stays."""
@@ -243,7 +249,7 @@ class Sandboxes:
         sandbox.events.end()
         sandbox.stop()
         self._remove_from_indexes(sandbox)
-        dispose(sandbox.life)
+        sandbox.life.dispose()
 
     def _remove_from_indexes(self, sandbox: LiveSandbox) -> None:
         del self._by_id[sandbox.id]

@@ -95,7 +95,7 @@ def test_every_entry_of_a_tape_is_a_moment_to_return_to(happens: Callable[[Clien
         happens(client)
         journal = [one.content for one in client.live.journal]
         last = len(client.live.tape)
-        rewinder = Rewinder(client.app.replayer, client.app.surroundings())
+        rewinder = Rewinder(client.app.replayer, client.app.sandboxes.surroundings)
         for n in range(last - 1, -1, -max(1, last // 40)):
             client.run(rewinder.rewind(client.live, MomentRef(n=n)))
             live = client.live
@@ -380,7 +380,7 @@ def test_the_inboxes_that_were_rebuilt_count_at_the_server() -> None:
         set_callback(client)
         client.pay("one")
         client.advance()
-        budget = client.app.sandboxes.budgets.inboxes
+        budget = client.app.sandboxes.surroundings.budgets.inboxes
         before = budget.bytes, budget.names
         rewound(client, n=len(client.live.tape))
         assert (budget.bytes, budget.names) == before

@@ -233,7 +233,9 @@ class Crowd:
         found = {}
         try:
             with Store(copy, version="crowd") as store:
-                resuming = Restorer(store.reader, self._app.replayer, self._app.surroundings(), self._app.scenario)
+                resuming = Restorer(
+                    store.reader, self._app.replayer, self._app.sandboxes.surroundings, self._app.scenario
+                )
                 for one in store.reader.lives():
                     resumed = resuming.restore(one)
                     resumed.player.end()

@@ -171,7 +171,7 @@ class Disk:
     def _problems(self, one: Killed) -> list[str]:
         app = self._world.app
         with Store(one.folder, version="simulated") as store:
-            resuming = Restorer(store.reader, app.replayer, app.surroundings(), app.scenario)
+            resuming = Restorer(store.reader, app.replayer, app.sandboxes.surroundings, app.scenario)
             found = {}
             for kept in store.reader.lives():
                 try:

@@ -7,8 +7,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Final, NamedTuple
 
-import msgspec
-
 from simulator.domain.commands import EndAttempt
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
@@ -24,9 +22,8 @@ from simulator.persistence.tape.entries import ClockSet, Entry, RequestBegan, Re
 from simulator.persistence.tape.tape import Tape
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
-from simulator.runtime.courier import Sender
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.lives import Beginning, FirstState, ServerBudgets, core_of, unshared_budgets
+from simulator.runtime.lives import Beginning, FirstState, Surroundings, core_of, unshared_budgets
 from simulator.scenario.build import ScenarioCompiler
 from simulator.scenario.library import load_scenario, names
 
@@ -42,14 +39,6 @@ class _BlockedSender:
     async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
         """Return a result as if nothing had been sent."""
         return AttemptResult(AttemptEnd.BLOCKED, error="a replay sends nothing")
-
-
-class Surroundings(msgspec.Struct, frozen=True):
-    """The wall clock, sender and budgets of the server, for a sandbox that continues after it was rebuilt."""
-
-    wall: Wall
-    sender: Sender
-    budgets: ServerBudgets
 
 
 def nowhere() -> Surroundings:
@@ -71,7 +60,7 @@ def player_of(
     def begin(make: Callable[..., Sandbox]) -> tuple[LiveSandbox, TapeClock]:
         spec, clock = beginning.spec, TapeClock(beginning.mode, beginning.rate, beginning.started)
         first = FirstState(clock, core_of(id_, spec, beginning.started, compiler, make))
-        return LiveSandbox(id_, spec, first, surroundings.wall, surroundings.sender, surroundings.budgets), clock
+        return LiveSandbox(id_, spec, first, surroundings), clock
 
     return Player(*begin(make), replayer, lambda: begin(Sandbox)[0], compiler)
 

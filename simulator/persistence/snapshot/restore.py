@@ -17,7 +17,7 @@ from simulator.domain.model.rules import AddedRule, Rule
 from simulator.domain.model.wallet import Wallet
 from simulator.domain.sandbox import Sandbox
 from simulator.persistence.replay.player import Player, RequestReplay
-from simulator.persistence.replay.rebuilding import Surroundings, player_of
+from simulator.persistence.replay.rebuilding import player_of
 from simulator.persistence.snapshot.document import (
     JSON_DECODER,
     STATE,
@@ -44,7 +44,7 @@ from simulator.runtime.events import Action, Item
 from simulator.runtime.inbox_messages import Inbox, InboxMessage
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.lives import Beginning
+from simulator.runtime.lives import Beginning, Surroundings
 from simulator.runtime.traces import Traced
 from simulator.scenario.build import ScenarioCompiler, build_rule
 

@@ -189,7 +189,7 @@ def test_a_resumed_sandbox_publishes_its_events_in_order_with_the_events_of_the_
         client.advance()
         tape = read_back(client.app, client.live, shows_secrets=True)
     with running(FIRST) as client:
-        player = prove(tape, client.app.replayer, client.app.surroundings()).player
+        player = prove(tape, client.app.replayer, client.app.sandboxes.surroundings).player
         client.app.sandboxes.adopt(resume(player, client.app.wall))
         client.pay("two")
         log = client.live.events
@@ -209,7 +209,7 @@ def test_rules_of_a_bundled_scenario_are_where_they_were_written() -> None:
         tape = read_back(client.app, client.live, shows_secrets=True)
     assert b'"place":{' in rules
     with running(FIRST) as client:
-        proof = prove(tape, client.app.replayer, client.app.surroundings(), compiler=compiler_for(tape.head))
+        proof = prove(tape, client.app.replayer, client.app.sandboxes.surroundings, compiler=compiler_for(tape.head))
         assert proof.difference is None
         client.app.sandboxes.adopt(resume(proof.player, client.app.wall))
         assert client.sim("GET", path).body == rules

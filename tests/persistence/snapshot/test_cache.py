@@ -20,7 +20,7 @@ from tests.support.taped_plays import FIRST
 
 
 def rewinder_of(client: Client) -> Rewinder:
-    return Rewinder(client.app.replayer, client.app.surroundings())
+    return Rewinder(client.app.replayer, client.app.sandboxes.surroundings)
 
 
 def deposits(client: Client, count: int) -> None:

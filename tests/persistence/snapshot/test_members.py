@@ -25,7 +25,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         "spec tape journal events clock core inboxes counters courier probes",
         {
             "id": BEGINNING, "seed": BEGINNING, "beginning": BEGINNING, "scenario": "the same as in `spec`",
-            "_wall": AROUND, "_sender": AROUND, "_budgets": AROUND, "sleep": AROUND, "on_ending": AROUND,
+            "_surroundings": AROUND, "sleep": AROUND, "on_ending": AROUND,
             "server_counts": AROUND, "evicted_at_start": AROUND, "request_pace": AROUND,
             "keeper": AROUND, "is_touched": AROUND, "last_used_s": AROUND,
             "server_secrets": AROUND, "last_ending": AROUND, "delays": WAITERS,
