@@ -138,6 +138,7 @@ class MachineTime:
         self._monotonic_s = monotonic_s
         self._set(wall(), int(monotonic_s() * 1000))
         self.on_step: Callable[[timedelta], None] = lambda step: None
+        self.is_running = False  # between `start` and `close`
         self._timer: asyncio.TimerHandle | None = None
 
     def _set(self, wall: datetime, now_ms: int) -> None:
@@ -162,15 +163,11 @@ class MachineTime:
     def start(self) -> None:
         """Compare now and every minute; needs a running event loop."""
         self.compare()
+        self.is_running = True
         self._timer = asyncio.get_running_loop().call_later(COMPARED_EVERY_S, self.start)
-
-    @property
-    def is_running(self) -> bool:
-        """Return whether it is between `start` and `close`."""
-        return self._timer is not None
 
     def close(self) -> None:
         """Stop comparing."""
+        self.is_running = False
         if self._timer is not None:
             self._timer.cancel()
-            self._timer = None
