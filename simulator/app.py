@@ -94,9 +94,9 @@ class App(Starlette):
     It can be mounted in another application, and started by any ASGI server. Without the lifespan protocol, as in
     `httpx.ASGITransport`, its first request starts it.
 
-    A request arrives by `answer_now` (our own server), or by `__call__` (ASGI), in a cluster through its router.
-    `_is_control` decides which API it belongs to. `_answer_control` passes it to the control API, or `_answer` selects
-    its sandbox, whose pipeline answers.
+    A request arrives by `answer_now` (our own server) or by `__call__` (ASGI). `_is_control` decides which API it
+    belongs to. `_answer_control` passes it to the control API, or `_answer` selects its sandbox and passes both to the
+    pipeline. In a cluster, `_cluster_router` forwards requests for sandboxes of other servers before that.
 
     Another prefix beside `/_sim` needs a constant in `options`, a route here, its case in `_is_control` and in
     `sandbox_of` (`postgres/routing`), and a refusal in the flag `--root-path` (`cli/server_flags`).
@@ -153,7 +153,7 @@ class App(Starlette):
         await super().__call__(scope, receive, send)
 
     async def _answer_here(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer a request whose sandbox, if it has one, is on this server of a cluster."""
+        """Answer a request on this server, which has its sandbox if the server belongs to a cluster."""
         if _is_control(scope["method"], scope["path"], dict(scope["headers"])):
             await self._answer_control(scope, receive, send)
         else:
@@ -183,10 +183,10 @@ class App(Starlette):
         return self._answer(path, request, prefix.root)
 
     def _answer(self, path: str, request: ApiRequest, root: str) -> Coroutine[Any, Any, EncodedReply]:
-        """Return the coroutine of the pipeline for the sandbox that the request selects: `/s/{id}/` names a sandbox;
+        """Return the coroutine that answers a request in the sandbox that it selects: `/s/{id}/` names a sandbox;
         elsewhere it is `default` or the owner of the credentials."""
         if self._machine_time is not None and self._machine_time.is_running:
-            # Notice now that the machine's clock was set: valid signatures would be refused, for up to a minute.
+            # If the machine's clock was set, notice it now: signatures would be refused for up to a minute.
             self._machine_time.compare()
         if path.startswith(SANDBOX_PREFIX):
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
@@ -206,7 +206,7 @@ class App(Starlette):
         owner, request = await owner_at_root(self.sandboxes, default, path, request)
         if owner is default or has_key_or_username(path, request):
             return await self._pipeline.answer(owner, path, request, root)
-        # A token selected the owner. It may be forged, and then `default` records the request.
+        # A token selected the owner. If the token is forged, `default` records the request.
         return await self._pipeline.answer(owner, path, request, root, url_sandbox=default)
 
     # The control API

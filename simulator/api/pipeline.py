@@ -82,7 +82,7 @@ class Pipeline:
         exchange.duration_us = int((perf_counter() - began) * 1e6)
         if not recorder.is_deleted:
             record(call, recorder)
-            if recorder is not sandbox or sandbox.counters is counters:  # new counters: a reset during the request
+            if recorder is not sandbox or sandbox.counters is counters:  # else its life has ended: count it nowhere
                 ending = "" if reply.ending is None else reply.ending.name
                 recorder.counters.count(exchange, ending, self._paths.documented)
         return reply.status, reply_headers(recorder.id, exchange, diagnosis), content, reply.ending
@@ -142,7 +142,7 @@ class Pipeline:
     async def _run_steps(self, call: ApiCall) -> Reply:
         """Run the steps of every call, in order. Each returns the reply that ends the call, or None to continue."""
         reply = admit(call) or self.find_endpoint(call) or check_head(call)
-        if reply is not None and call.fault is not None:  # the fault replaces the reply: `audit` needs the body
+        if reply is not None and call.fault is not None:  # no step will read the body, which `audit` needs
             await store_unread_body(call)
         if reply is None and (call.fault or call.request.body is None):
             reply = await await_body(call)
@@ -323,7 +323,7 @@ def record(call: ApiCall, recorder: LiveSandbox) -> None:
     """Add a call to the journal of `recorder` and to the tape of the call's sandbox, and publish it with its events.
 
     If the call has waited, `call.tape` has its beginning and gets only its answer. A tape that cannot replay the call
-    gets a `RequestShown`: that of another recorder, or that of the call's sandbox after a reset.
+    gets a `RequestShown`: the tape of another recorder, or the tape of the call's sandbox after a reset.
     """
     exchange, own = call.exchange, call.sandbox
     if recorder is not own:

@@ -55,7 +55,7 @@ class LiveSandbox:
         self.unanswered: list[Exchange] = []  # executed; their answers wait for the delay of a fault
         self.new_events: list[DomainEvent] = []  # of the input that is being applied
         self.events = EventLog(id_)
-        self.last_ending: Ending = "reset"  # why the last life ended
+        self.last_ending: Ending = "reset"  # why the last life ended, if one has
         self.is_deleted = False
         self.is_touched = True  # used since the last sweep for idle sandboxes
         self.last_used_s = 0.0
@@ -101,7 +101,7 @@ class LiveSandbox:
         self.sleep: Callable[[float], Awaitable[object]] = self.delays.sleep  # a replay replaces it
         self.holds = self.courier.holds = Holds(self.events, clock)
         self.inbox_inputs = InboxInputs(self.inboxes, clock, self.tape)
-        self.evicted_at_start = self.journal.left_out  # by a rebuild, which the server does not count
+        self.evicted_at_start = self.journal.left_out  # by a rebuild; the server does not count these
         self.driver = Driver(self.apply_and_record, self.core.state.agenda, clock, self.courier, self.tape.add)
         self.driver.lanes.collect(self.core.state.in_flight.values())
 

@@ -1,7 +1,6 @@
-"""The lives of a sandbox: parameters and limits, the clock and state that each life starts with, its parts, and its
-disposal.
+"""The lives of a sandbox: the parameters and limits that they begin with, their parts, and their disposal.
 
-A life lasts from the start of a sandbox, a reset or a rewind to the next reset or rewind, or to the deletion.
+A life lasts from the creation of a sandbox, a reset or a rewind to the next reset or rewind, or to the deletion.
 """
 
 import asyncio

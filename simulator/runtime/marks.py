@@ -87,7 +87,8 @@ class Keeper(Generic[Live]):
         return StoredPlace(entries, 0, 0)
 
     def rewound(self, live: Live, place: StoredPlace, tape: Tape, marks: Marks) -> None:
-        """Store that a sandbox returns to this place, with this tape, which begins after the place, and these marks."""
+        """Store that a sandbox returns to this place, with a rebuilt `tape` and these marks. The tape may have entries
+        after the place: the ends of attempts that the rewind interrupts."""
 
     async def prepare(self, live: Live) -> None:
         """Prepare for a rebuilt sandbox, which `begin` is called with next."""

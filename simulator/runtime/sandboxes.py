@@ -87,7 +87,7 @@ class Sandboxes:
         self.server_secrets = Secrets()  # the tokens of the control API, present and former
         self.former_secrets = FormerSecrets()  # of ended lives
         self._secrets = Secrets()  # of all sandboxes and the server; an index that is extended when it is read
-        # Ends of lives
+        # Ends of lives, whose records still exist when `on_ended` is called
         self.on_ended: Callable[[LiveSandbox, Ending], None] = lambda sandbox, ending: None
         self._past_coverage = Coverage() if keeps_coverage else None
         self._ttl_s = ttl_s

@@ -43,8 +43,8 @@ class Choice(msgspec.Struct, Generic[Then], frozen=True, gc=False):
 
 
 class RuleBook(Generic[Then]):
-    """The rules of a section, in evaluation order, and their counts. `magic` has the rules of magic accounts by the
-    accounts' last three digits. `spelling` normalizes the refids that a rule with `per: refid` counts."""
+    """The rules of a section, in evaluation order, and their counts. `magic` has the rules of magic accounts, by the
+    last three digits of the account. `spelling` normalizes the refids that a rule with `per: refid` counts."""
 
     def __init__(
         self,
@@ -139,13 +139,13 @@ class RuleBook(Generic[Then]):
             return False
         if rule.every is not None and matched % rule.every:
             return False
-        if rule.times is not None and count.chosen - count.selected >= rule.times:  # a value counts none as selected
+        if rule.times is not None and count.chosen - count.selected >= rule.times:  # selections by name do not count
             return False
         return rule.chance is None or draw.fraction(self._seed, rule.label, total.matched + 1) < rule.chance
 
     def _next_variant(self, rule: Rule[Then], *, is_selected: bool = False) -> Rule[Then]:
-        """Return the rule, or its variant drawn for this match. Selections by name have draws of their own, except of a
-        magic rule."""
+        """Return the rule, or the variant drawn for this match. A selection by name has its own series of draws, unless
+        the rule is magic."""
         if not rule.variants:
             return rule
         count = self.counts.get(rule.id)
