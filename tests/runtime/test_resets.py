@@ -53,3 +53,14 @@ def test_a_sandbox_that_is_deleted_during_its_reset_does_not_live_again() -> Non
         assert (statuses, under_way) == ([404, 204], 0)
         answers = client.app.sandboxes.coverage().answers
         assert [count for key, count in answers.items() if "/v2/balance" in key] == [1]
+
+
+def test_the_parts_of_each_life_are_attributes_of_its_sandbox() -> None:
+    with running() as client:
+        lives = []
+        for path, body in (("marks", {"name": "here"}), ("reset", None), ("rewind", {"n": 0})):
+            assert client.sim("POST", f"/sandboxes/default/{path}", body).status < 300
+            live, parts = client.live, vars(client.live.life)
+            assert [name for name, part in parts.items() if vars(live).get(name) is not part] == ["secrets"]
+            lives.append(live.life)
+        assert len(set(lives)) == 3
