@@ -148,7 +148,7 @@ def rendered(
         if made.signed is None
         else {
             "canonical_string": MASKED if is_hidden and made.signed != made.string else _short(shown(made.signed)),
-            "differs": [PLACES[way.step] for way in made.found],
+            "differs": [PLACES[way.mistake.step] for way in made.found],
             "at": first_difference(made.string, made.signed),
         },
         "compared": made.compared and _compared(made.compared, shown, is_query_hidden=query is not None),

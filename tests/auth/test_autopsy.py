@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.auth.autopsy import json_texts, search
+from simulator.auth.autopsy import body_mistakes, search
 from simulator.auth.autopsy.report import IS_RIGHT, autopsy
 from simulator.auth.autopsy.search import BY_ID, MISTAKES
 from simulator.auth.autopsy.signing_steps import PLACES
@@ -50,7 +50,7 @@ def test_a_mistake_is_named(client: Mistaken) -> None:
     assert made.fix == BY_ID[client.id].fix
     assert "{" not in made.sentence
     assert made.signed is not None
-    assert [way.step for way in made.found] == [BY_ID[client.id].step]
+    assert [way.mistake.step for way in made.found] == [BY_ID[client.id].step]
     right = Signer()
     assert signature(b64decode(SECRET), made.string) == right.sign(client.request)
 
@@ -304,7 +304,7 @@ def test_a_long_body_is_not_written_otherwise_for_the_header(monkeypatch: pytest
     sent = Signer(hashed=lambda body: b64encode(sha256(json.dumps(json.loads(body)).encode()).digest()).decode())
     signature_ = sent.sign(request)
     assert [one.id for one in autopsy(facts(request, signature_)).found] == ["body-serialised-again"]
-    monkeypatch.setattr(json_texts, "encodings", lambda *_, **__: pytest.fail("the event loop waits for this"))
+    monkeypatch.setattr(body_mistakes, "_encodings", lambda *_, **__: pytest.fail("the event loop waits for this"))
     assert header(request, signature_).startswith("no common mistake")
 
 

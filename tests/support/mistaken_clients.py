@@ -266,8 +266,6 @@ CLIENTS: tuple[Mistaken, ...] = (
         mistaken("body-numbers-rewritten", Request(body=sent), hashed=lambda _, text=text: sha256(text))
         for sent, text in (
             (b'{"remarks":" Kedai "}', b'{"remarks":"Kedai"}'),
-            (b'{"refid":"abc-def"}', b'{"refid":"ABC-DEF"}'),
-            (b'{"refid":"ABC-def","n":1}', b'{"refid":"abc-def","n":1}'),
             (b'{"amount":10.1}', b'{"amount":"10.10"}'),
         )
     ),
@@ -424,7 +422,6 @@ CLIENTS: tuple[Mistaken, ...] = (
                 b"",
             ),
             (Request("GET", "/v2/catalog", "b=2&a=1", b""), "a=1&b=2", b"b=2&a=1"),
-            (Request("GET", "/v2/catalog", "b=2&a=1", b""), "a=1&b=2", b'{"b": 2, "a": 1}'),
             (Request("GET", "/v2/catalog", "b=2&a=1", b""), "", b"b=2&a=1"),
         )
     ),
@@ -440,7 +437,6 @@ CLIENTS: tuple[Mistaken, ...] = (
             ("query-value-cut", "url=http://h/?a=1", "url=http://h/?a"),
             ("query-escaped-for-html", "date=1&limit=5", "date=1&amp;limit=5"),
             ("query-as-json", "b=2&a=x", "{b=2, a=x}"),
-            ("query-as-json", "b=2&a=x", "[('b', 2), ('a', 'x')]"),
             ("query-as-json", "b=2&a=x", "[('b', '2'), ('a', 'x')]"),
             ("query-as-json", "b=2&a=x", "{'b': ['2'], 'a': ['x']}"),
         )

@@ -67,7 +67,7 @@ def header(request: Request, sent: str, rules: QueryRules = RULES) -> str:
 
 def sentence(found: Ways) -> str:
     """Return what the header says of mistakes."""
-    return " and ".join(f"{one.does}; {one.fix}" for one in found)
+    return " and ".join(f"{one.does}; {one.mistake.fix}" for one in found)
 
 
 def agrees(said: str, found: Ways, request: Request, sent: str) -> bool:

@@ -6,18 +6,16 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import combinations, product
 from typing import Any
-from unicodedata import normalize
 from urllib.parse import quote, quote_plus, unquote_plus, unquote_to_bytes
 
-from simulator.auth.autopsy.json_texts import forms, printed
+from simulator.auth.autopsy.body_mistakes import forms, printed
 from simulator.auth.autopsy.signing_steps import PARTS_MAX, Facts, Shown, always, rows
 from simulator.auth.canonical import EMPTY_BODY_HASH, body_hash, by_key, by_key_and_value, key_of
 from simulator.short_text import one_line, shortened
 
 _QUERY_BYTES_MAX = 8 * 1024
-_ABSENT = ("None", "null", "undefined", "", "nil", "NULL", "(null)", "<nil>")
+_ABSENT = ("None", "null", "undefined", "")
 _INDEX = re.compile(r"\[\d*\]$")
-_INTEGER = re.compile("0|[1-9][0-9]{0,14}")
 _ESCAPE = re.compile(rb"%[0-9a-fA-F]{2}")
 
 Parameters = list[bytes]
@@ -44,11 +42,8 @@ _LISTS: dict[str, Callable[[str, list[str]], Pairs]] = {
     "a key with []": lambda name, values: [(name + "[]", value) for value in values],
     "a key with [0], [1]": lambda name, values: [(f"{name}[{at}]", value) for at, value in enumerate(values)],
     "A,B": lambda name, values: [(name, ",".join(values))],
-    "Python prints it": lambda name, values: [(name, str(values))],
-    "JSON": lambda name, values: [(name, json.dumps(values, separators=(",", ":")))],
-    "the word Array": lambda name, _: [(name, "Array")],
 }
-_SPELLINGS: tuple[Callable[[str], str], ...] = (str, partial(quote, safe=""), quote_plus)
+_SPELLINGS: tuple[Callable[[str], str], ...] = (str, partial(quote, safe=""))
 
 
 def _lists(r: Facts) -> Shown:
@@ -65,27 +60,19 @@ def _lists(r: Facts) -> Shown:
         yield [*others, *(f"{spell(name)}={spell(value)}".encode() for name, value in pairs)], shown
 
 
-_REWRITES: tuple[tuple[str, Any], ...] = (
-    *(("(?i:true|1|false|0)", lambda found, pair=pair: pair[found[0].lower() in ("false", "0")])
-      for pair in (("true", "false"), ("True", "False"), ("1", "0"), ("TRUE", "FALSE"))),
-    (r"\d+", r"\g<0>.0"), (r"\d+", r"\g<0>.00"), (r"\d+", r'"\g<0>"'), (r"(\d+)\.00?", r"\1"),
-    *((r"\d{4}-\d\d-\d\d", r"\g<0>" + time + zone) for time in (" 00:00:00", "T00:00:00", "T00:00:00.000")
-      for zone in ("", "Z", "+08:00", "+00:00")),
-)  # fmt: skip
+_BOOLEANS = ((b"true", b"false"), (b"True", b"False"), (b"1", b"0"), (b"TRUE", b"FALSE"))
 
 
-def _values(r: Facts) -> Shown:
-    """Yield the query with all values that a rewrite fits rewritten, and the first of them."""
-    parts = [part.decode("latin-1").partition("=") for part in _parts_of(r)]
-    for pattern, replacement in _REWRITES:
-        changed = [(begin, sign, re.sub(f"^(?:{pattern})$", replacement, value)) for begin, sign, value in parts]
-        if shown := next((new[2] for new, old in zip(changed, parts, strict=True) if new != old), ""):
-            yield ["".join(new).encode("latin-1") for new in changed], _quoted(shown)
+def _booleans(r: Facts) -> Shown:
+    """Yield the query with its booleans written as another language writes them."""
+    for true, false in _BOOLEANS:
+        yes = [re.sub(b"(?i)=(?:true|1)$", b"=" + true, part) for part in _parts_of(r)]
+        yield [re.sub(b"(?i)=(?:false|0)$", b"=" + false, part) for part in yes], f"{true.decode()} or {false.decode()}"
 
 
 def _without(r: Facts, parts: Parameters) -> Shown:
-    """Yield the query without one, two or three of these parameters."""
-    for count in range(1, 4):
+    """Yield the query without one or two of these parameters."""
+    for count in (1, 2):
         for left_out in combinations(parts[:PARTS_MAX], count):
             names = (key_of(part).decode("ascii", "backslashreplace") for part in left_out)
             yield [part for part in _parts_of(r) if part not in left_out], " and ".join(names)
@@ -100,15 +87,13 @@ def _more(r: Facts) -> Shown:
 
 
 def _as_object(r: Facts) -> Shown:
-    """Yield the parameters as an object, with numbers as strings and as numbers."""
-    texts = {name: value for part, (name, value) in zip(_parts_of(r), _pairs(r), strict=True) if b"=" in part}
-    typed = {name: int(value) if _INTEGER.fullmatch(value) else value for name, value in texts.items()}
-    for members in (texts, typed) if texts else ():
-        for separators, is_sorted in product(((",", ":"), (", ", ": ")), (False, True)):
-            yield json.dumps(members, separators=separators, sort_keys=is_sorted).encode(), "JSON"
-        yield from printed(members)
-        yield str({name: [value] for name, value in members.items()}).encode(), "Python prints it"
-        yield str(list(members.items())).encode(), "a list of pairs"
+    """Yield the parameters as an object."""
+    members = dict(_pairs(r))
+    for separators, is_sorted in product(((",", ":"), (", ", ": ")), (False, True)):
+        yield json.dumps(members, separators=separators, sort_keys=is_sorted).encode(), "JSON"
+    yield from printed(members)
+    yield str({name: [value] for name, value in members.items()}).encode(), "Python prints it"
+    yield str(list(members.items())).encode(), "a list of pairs"
 
 
 def _elsewhere(r: Facts) -> Shown:
@@ -124,8 +109,8 @@ def _elsewhere(r: Facts) -> Shown:
 
 
 _LITERALS = {
-    b"undefined": "undefined", b"null": "null", b"None": "None", b"nil": "nil", b"{}": "an empty object",
-    b"[]": "an empty list", b'""': "an empty text in quotes", b"[object Object]": "[object Object]", b"b''": "b''",
+    b"undefined": "undefined", b"null": "null", b"None": "None", b"{}": "an empty object",
+    b"[object Object]": "[object Object]",
 }  # fmt: skip
 
 
@@ -159,7 +144,7 @@ def _spelt(spell: Callable[..., Any]) -> Callable[[bytes], bytes]:
 # How clients encode a query: the function, and the characters that it leaves besides letters, digits and -._~
 _ENCODINGS = tuple(partial(encode, safe=safe) for encode, safe in (
     (quote, ""), (quote_plus, ""), (quote, "/"), (quote_plus, "*"), (quote, "!*'()"), (quote, ";,/?:@+$#!*'()"),
-    (quote, ":/"), (quote, ","), (quote, ":"), (quote, "@"), (quote_plus, ":/"), (quote, "[]"), (quote_plus, ","),
+    (quote, ":"),
 ))  # fmt: skip
 
 
@@ -175,15 +160,12 @@ def _encoded_otherwise(r: Facts) -> Iterator[Any]:
 _CHARSETS: dict[str, Callable[[bytes], bytes]] = {
     "Latin-1": lambda text: text.decode("utf-8", "replace").encode("latin-1", "replace"),
     "UTF-8, and sent in Latin-1": lambda text: text.decode("latin-1").encode(),
-    "NFD": lambda text: normalize("NFD", text.decode("utf-8", "replace")).encode(),
-    "NFC": lambda text: normalize("NFC", text.decode("utf-8", "replace")).encode(),
 }
 
 
 def _in_other_charset(r: Facts) -> Shown:
     for name, recode in _CHARSETS.items() if not unquote_to_bytes(r.query).isascii() else ():
-        for encode in (partial(quote, safe=""), quote_plus, bytes):
-            yield _spelt(lambda text, recode=recode, encode=encode: encode(recode(text))), name
+        yield _spelt(lambda text, recode=recode: quote(recode(text), safe="")), name
 
 
 _SORT = "sort the parameters of the query by key"
@@ -251,7 +233,7 @@ MISTAKES = (
         ("query-sorted-by-value", "the query is sorted by value", _SORT,
          always(*_sorts(lambda part: part.partition(b"=")[2]))),
         ("query-sorted-descending", "the query is sorted in descending order", "sort the query ascending by key",
-         always(lambda parts: by_key(parts)[::-1], *_sorts(key_of, reverse=True), *_sorts(bytes, reverse=True))),
+         always(*_sorts(key_of, reverse=True), *_sorts(bytes, reverse=True))),
     ),
     *rows(
         "parameters",
@@ -259,7 +241,7 @@ MISTAKES = (
          lambda r: [list({key_of(part): part for part in parts}.values())
                     for parts in (_parts_of(r), _parts_of(r)[::-1])]),
         ("query-list-otherwise", "a list in the query is signed as {}, and sent differently", SAME, _lists),
-        ("query-value-otherwise", "a value of the query is signed as {}, and sent differently", SAME, _values),
+        ("query-value-otherwise", "a value of the query is signed as {}, and sent differently", SAME, _booleans),
         ("parameter-absent-sent", "sent without a value, and not signed: {}",
          "leave out parameters without a value before you send",
          lambda r: _without(r, [part for part in _parts_of(r) if part.endswith((b"=None", b"=null", b"=undefined"))])),

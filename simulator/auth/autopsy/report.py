@@ -7,7 +7,6 @@ client says it signed is compared with the right string.
 
 from binascii import b2a_base64
 from collections.abc import Mapping
-from hmac import compare_digest
 from itertools import takewhile
 from types import MappingProxyType
 from typing import NamedTuple
@@ -15,8 +14,8 @@ from typing import NamedTuple
 import msgspec
 
 from simulator.auth.autopsy.body_mistakes import body_flaw
-from simulator.auth.autopsy.search import digest_of, readings, search, ways_of
-from simulator.auth.autopsy.signing_steps import Facts, Parts, Ways, makes_of, signings
+from simulator.auth.autopsy.search import search
+from simulator.auth.autopsy.signing_steps import Facts, Parts, Ways, signings
 from simulator.auth.canonical import QueryRules, body_hash, canonical_string
 from simulator.auth.form import FIX, PREFIX, wrong_digest, wrong_form
 from simulator.auth.headers import API_KEY
@@ -113,8 +112,8 @@ def autopsy(facts: Facts, given: bytes | None = None) -> Autopsy:
     compared = None if given is None else compare(facts, given)
     if match is not None:
         does = ", and ".join(way.does for way in match.found)
-        fix = "; ".join(dict.fromkeys(way.fix for way in match.found))
-        return Autopsy(match.found, does or IS_RIGHT, fix, match.right, match.string, compared)
+        fix = "; ".join(dict.fromkeys(way.mistake.fix for way in match.found))
+        return Autopsy(match.found, does or IS_RIGHT, fix, match.signing.parts, match.string, compared)
     form = wrong_form(facts.signature)
     sentence = form or body_flaw(facts) or (_UNKNOWN if is_complete else _UNFINISHED)
     if compared is None:
@@ -156,7 +155,7 @@ def diagnose(
     )
     match, _ = search(facts, is_short=True)
     if match is not None:
-        return " and ".join(f"{way.does}; {way.fix}" for way in match.found)
+        return " and ".join(f"{way.does}; {way.mistake.fix}" for way in match.found)
     is_encoded = headers.get(b"content-encoding", b"identity") != b"identity"
     return wrong_digest(claim.signature) or (_ENCODED if is_encoded else body_flaw(facts) or _UNCOMMON)
 
@@ -165,7 +164,8 @@ def compare(facts: Facts, given: bytes) -> Compared:
     """Compare a string of at most `TEXT_BYTES_MAX` with the accepted form that shares its longest beginning."""
     accepted = (signing.parts for signing in signings(facts))
     expected = max(accepted, key=lambda parts: first_difference(canonical_string(*parts), given))
-    found = _mistakes_after_string(facts, given)
+    match, _ = search(facts, given)
+    found = match and match.found
     pieces = _different_pieces(canonical_string(*expected), given)
     differs = ", and ".join(piece.difference for piece in pieces)
     fixes = [_SIX if piece.given is None else _PIECES[piece.name] for piece in pieces]
@@ -177,7 +177,7 @@ def compare(facts: Facts, given: bytes) -> Compared:
     else:
         sentence = f"your string was signed: {differs}" if pieces else "your string is as expected"
         sentence = ", and ".join((sentence, *(way.does for way in found)))
-        fixes += [way.fix for way in found]
+        fixes += [way.mistake.fix for way in found]
     return Compared(given, expected, found is not None, found or (), sentence, "; ".join(dict.fromkeys(fixes)), pieces)
 
 
@@ -186,26 +186,13 @@ def first_difference(string: bytes, other: bytes) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(string, other, strict=False)))
 
 
-def _mistakes_after_string(facts: Facts, given: bytes) -> Ways | None:
-    """Return the mistakes in key, algorithm and encoding that lead from the string to the signature: empty if it was
-    signed rightly, None if the signature was not made from it."""
-    read = readings(facts)
-    for ways in ((), *((way,) for way in ways_of(facts, "key", "algorithm"))):
-        digest = digest_of(facts.secret, makes_of(*ways), given)
-        for reading in read:
-            if compare_digest(reading.of(digest), reading.sent):
-                return (*ways, *reading.found)
-    return None
-
-
 def _different_pieces(expected: bytes, given: bytes) -> tuple[Piece, ...]:
     wanted, has = _divided(expected), _divided(given)
+    each = [Piece(*piece) for piece in zip(_PIECES, wanted, has, strict=False) if piece[1] != piece[2]]
     if len(has) == len(_PIECES):
-        each = zip(_PIECES, wanted, has, strict=True)
-        return tuple(Piece(name, one, other) for name, one, other in each if one != other)
-    at = first_difference(expected, given)
-    number = 5 if at >= len(expected) - len(wanted[5]) else min(4, expected[:at].count(b":"))
-    return (Piece(list(_PIECES)[number], wanted[number], None),)
+        return tuple(each)
+    name = each[0].name if each else [*_PIECES][len(has)]
+    return (Piece(name, wanted[[*_PIECES].index(name)], None),)
 
 
 def _divided(text: bytes) -> list[bytes]:

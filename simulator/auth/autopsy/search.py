@@ -4,13 +4,13 @@ It signs the request as clients with each mistake do, single mistakes before pai
 """
 
 import hmac
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, combinations, islice, product
 from typing import Any, NamedTuple
 
 from simulator.auth.autopsy import body_mistakes, key_mistakes, query_mistakes, string_mistakes
 from simulator.auth.autopsy.key_mistakes import DIGEST_BYTES_MIN
-from simulator.auth.autopsy.signing_steps import Facts, Makes, Parts, Signing, Way, Ways, makes_of, signings
+from simulator.auth.autopsy.signing_steps import Facts, Signing, Way, Ways, signings
 from simulator.auth.canonical import decoded, hmac_sha256
 from simulator.auth.form import PREFIX, wrong_form
 from simulator.auth.signature import SIGNATURE_BYTES_MAX
@@ -24,7 +24,7 @@ HMACS_MAX = 100_000
 more."""
 LOOP_HMACS_MAX = 60
 """The budget while a refusal waits on the event loop: enough for the common ways of single mistakes."""
-_TRIED_FIRST, _TRIED_MAX = 24, 3000  # ways of each mistake: of singles in the first round and of pairs, in all
+_WAYS_MAX, _PAIRED_MAX = 3000, 24  # ways of each mistake: alone, and in pairs with another mistake
 
 
 class SignatureReading(NamedTuple):
@@ -36,77 +36,62 @@ class SignatureReading(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A string whose signature was sent: the mistakes that lead to it, none when it is right, the parts that should
-    have been signed, and the string."""
+    """A string whose signature was sent: the mistakes that lead to it, none when it is right, and how the request
+    should have been signed."""
 
-    found: tuple[Way, ...]
-    right: Parts
+    found: Ways
+    signing: Signing
     string: bytes
 
 
-Candidate = tuple[Signing, Makes, Ways]
-"""A string that a client may have signed: the steps that it does otherwise, and the mistakes."""
-
-
-def search(facts: Facts, *, is_short: bool = False) -> tuple[Match | None, bool]:
-    """Return the fewest mistakes that explain a signature, and whether the budget sufficed to try all. A short search
-    tries the common ways of single mistakes only: if X-Signature has a wrong form, that is the mistake."""
+def search(facts: Facts, given: bytes | None = None, *, is_short: bool = False) -> tuple[Match | None, bool]:
+    """Return the fewest mistakes that explain a signature, and whether the budget sufficed to try all. If the string
+    that was signed is given, only mistakes after it are tried. A short search tries the common ways of single mistakes
+    only: if X-Signature has a wrong form, that is the mistake."""
     weight = 1 + facts.query.count(b"&") // 8 + len(facts.query) // 1024
     left = LOOP_HMACS_MAX if is_short else HMACS_MAX
     if weight > left:  # sorting the parameters alone would take too long
         return None, False
-    read, accepted = readings(facts), signings(facts)
-    right_mac = hmac.new(facts.secret, digestmod="sha256")
-    tried = _common(facts, accepted) if is_short else candidates(facts, accepted)
-    if is_short and wrong_form(facts.signature):
+    read, accepted, right_mac = readings(facts), signings(facts), hmac.new(facts.secret, digestmod="sha256")
+    tried: Iterable[tuple[Signing, Ways]] = _candidates(facts, accepted, is_short=is_short)
+    if given is not None:
+        tried = ((accepted[0], ways) for ways in ((), *((way,) for way in _ways_of(facts, "key", "algorithm"))))
+    elif is_short and wrong_form(facts.signature):
         tried = islice(tried, len(accepted))  # without another mistake
-    for signing, makes, ways in tried:
-        string = signing.string(makes)
+    for signing, ways in tried:
+        makes = {way.mistake.step: way.make for way in ways}
+        string = signing.string(makes) if given is None else given
         left -= weight + (len(makes["body"]) // 1024 if "body" in makes else 0)
         if left < 0:
             return None, False
         if "key" in makes or "algorithm" in makes:
-            digest = digest_of(facts.secret, makes, string)
+            digest = makes.get("algorithm", hmac_sha256)(makes.get("key", facts.secret), string)
         elif string == signing.right and ways:
             continue
         else:
-            mac = right_mac.copy()
+            mac = right_mac.copy()  # faster than an HMAC from the secret
             mac.update(string)
             digest = mac.digest()
         for reading in read:
             if hmac.compare_digest(reading.of(digest), reading.sent):
-                return Match((*ways, *reading.found), signing.parts, string), True
+                return Match((*ways, *reading.found), signing, string), True
     return None, True
 
 
-def _common(facts: Facts, accepted: list[Signing]) -> Iterator[Candidate]:
-    """Yield the strings that clients often sign: without a mistake, then with the common ways of each mistake."""
-    yield from ((signing, {}, ()) for signing in accepted)
-    ways = [way for mistake in _COMMON for way in islice(mistake.ways(facts), mistake.common)]
-    yield from ((signing, {way.step: way.make}, (way,)) for signing in accepted for way in ways)
-
-
-def candidates(facts: Facts, accepted: list[Signing]) -> Iterator[Candidate]:
-    """Yield the strings that clients may have signed: first the common strings, then the other ways of each
-    mistake, then two mistakes."""
-    yield from _common(facts, accepted)
-    for mistake in _SIGNED:
-        ways = islice(mistake.ways(facts), mistake.common, _TRIED_FIRST)
-        yield from ((signing, makes_of(way), (way,)) for way in ways for signing in accepted)
-    for mistake in reversed(_SIGNED):  # thousands of timestamps come last
-        ways = islice(mistake.ways(facts), _TRIED_FIRST, _TRIED_MAX)
-        yield from ((signing, makes_of(way), (way,)) for way in ways for signing in accepted)
-    first = [tuple(islice(mistake.ways(facts), _TRIED_FIRST)) for mistake in _SIGNED]
+def _candidates(facts: Facts, accepted: list[Signing], *, is_short: bool) -> Iterator[tuple[Signing, Ways]]:
+    """Yield what clients may have signed, as mistakes in an accepted form: none, the common ways of each mistake, its
+    other ways, and two mistakes."""
+    yield from product(accepted, [()])
+    common = [(way,) for mistake in _COMMON for way in islice(mistake.ways(facts), mistake.common)]
+    yield from product(accepted, common)
+    if is_short:
+        return
+    for mistake in sorted(_SIGNED, key=lambda mistake: mistake.step == "timestamp"):  # there are thousands of these
+        yield from product(accepted, ((way,) for way in islice(mistake.ways(facts), mistake.common, _WAYS_MAX)))
+    first = [tuple(islice(mistake.ways(facts), _PAIRED_MAX)) for mistake in _SIGNED]
     for signing, (some, others) in product(accepted, combinations(filter(None, first), 2)):
-        for pair in islice(product(some, others), _TRIED_FIRST):
-            if pair[0].step != pair[1].step:
-                yield signing, makes_of(*pair), pair
-
-
-def digest_of(secret: bytes, makes: Makes, string: bytes) -> bytes:
-    """Return the digest of a string, with the key and the algorithm of these makes, else `secret` and HMAC-SHA256."""
-    digest: bytes = makes.get("algorithm", hmac_sha256)(makes.get("key", secret), string)
-    return digest
+        if some[0].mistake.step != others[0].mistake.step:
+            yield from product([signing], islice(product(some, others), _PAIRED_MAX))
 
 
 def readings(facts: Facts) -> list[SignatureReading]:
@@ -116,7 +101,7 @@ def readings(facts: Facts) -> list[SignatureReading]:
     values: dict[Any, Ways] = {facts.signature[:SIGNATURE_BYTES_MAX]: ()}
     for step, right in _READ_STEPS.items():
         read: dict[Any, Ways] = {}
-        makes = [((), right), *(((way,), way.make) for way in ways_of(facts, step))]
+        makes = [((), right), *(((way,), way.make) for way in _ways_of(facts, step))]
         for (value, found), (more, make) in product(values.items(), makes):
             if result := make(value):
                 read.setdefault(result, (*more, *found))
@@ -141,6 +126,6 @@ _SIGNED = tuple(mistake for mistake in MISTAKES if mistake.step not in _READ_STE
 _COMMON = tuple(mistake for mistake in _SIGNED if mistake.common)
 
 
-def ways_of(facts: Facts, *steps: str) -> Iterator[Way]:
+def _ways_of(facts: Facts, *steps: str) -> Iterator[Way]:
     """Yield all ways of the mistakes in these steps."""
     return chain.from_iterable(mistake.ways(facts) for mistake in MISTAKES if mistake.step in steps)

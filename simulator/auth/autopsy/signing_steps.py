@@ -106,7 +106,7 @@ Transformation = Callable[[Facts], Iterable[Any]]
 or in a pair with the text for `{}` in `SigningMistake.does`."""
 
 
-class SigningMistake(NamedTuple):
+class SigningMistake(msgspec.Struct, frozen=True, gc=False):
     """One known mistake. `does` says what the client does, `fix` what it should do; both end without a full stop, and
     `{}` in `does` stands for what the request has there. `common` is the number of its ways that clients often take:
     they are tried before all others, and for the header of the refusal."""
@@ -125,37 +125,33 @@ class SigningMistake(NamedTuple):
             return
         try:
             for change in self.transformation(facts):
-                make, shown = change if isinstance(change, tuple) else (change, "")
-                yield Way(self.step, make, self.id, self.does, self.fix, shown)
+                yield Way(self, *change) if isinstance(change, tuple) else Way(self, change)
         except (ValueError, OverflowError, RecursionError):
             return
 
 
 class Way(msgspec.Struct, frozen=True, gc=False):
-    """A mistake that a request may have: the step, and how it is done. `sentence` is `SigningMistake.does`."""
+    """One way to make a mistake: how its step is done, and the text for `{}` in its sentence."""
 
-    step: str
+    mistake: SigningMistake
     make: Any
-    id: str
-    sentence: str
-    fix: str
-    shown: str
+    shown: str = ""
+
+    @property
+    def id(self) -> str:
+        """Return the id of the mistake."""
+        return self.mistake.id
 
     @property
     def does(self) -> str:
         """Return what the client does in this request."""
-        return self.sentence.format(self.shown)
+        return self.mistake.does.format(self.shown)
 
 
 Ways = tuple[Way, ...]
 Shown = Iterator[tuple[Any, str]]
 Makes = dict[str, Any]
 """Steps that are done otherwise, each with `Way.make`."""
-
-
-def makes_of(*ways: Way) -> Makes:
-    """Return how some steps are done in these ways."""
-    return {way.step: way.make for way in ways}
 
 
 def rows(step: str, *each: Any) -> tuple[SigningMistake, ...]:
