@@ -8,7 +8,6 @@ valid from the microsecond of issue: `issued_us` is the offset from `iat`, and e
 """
 
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
@@ -37,10 +36,6 @@ class Use(StrEnum):
     ACCESS = "access"
     ID = "id"
     REFRESH = "refresh"
-
-
-# The names in the answer of SPEC 4.2.
-_NAMES = {Use.ACCESS.value: "the AccessToken", Use.ID.value: "the IdToken", Use.REFRESH.value: "the RefreshToken"}
 
 
 class Realm(msgspec.Struct, frozen=True):
@@ -109,32 +104,26 @@ def claimed(token: str) -> dict[str, Any]:
 def _misused(claims: dict[str, Any], use: Use) -> str:
     if claims["token_use"] == use.value:
         return ""
-    sent = _NAMES.get(str(claims["token_use"]), "a token for something else")
-    return f"this is {sent}; send {_NAMES[use.value]}"
+    sent = next((f"the {other.title()}Token" for other in Use if other == claims["token_use"]), "another token")
+    return f"this is {sent}; send the {use.title()}Token"
 
 
 def _untimely(claims: dict[str, Any], now_us: int) -> str:
-    begins_s, ends_s, issued_us = claims.get("nbf", claims["iat"]), claims["exp"], claims["issued_us"]
-    if not all(type(moment) is int for moment in (begins_s, ends_s)):
-        return "iat, nbf and exp must be whole seconds"
-    if type(issued_us) is not int or not 0 <= issued_us < _SECOND_US:
-        return "issued_us must be whole microseconds of a second"
+    begins_s, ends_s, issued_us = claims["iat"], claims["exp"], claims["issued_us"]
+    if not all(type(moment) is int for moment in (begins_s, ends_s, issued_us)):
+        return "iat, exp and issued_us must be whole numbers"
     early_us = begins_s * _SECOND_US + issued_us - now_us
     if early_us > 0:
-        return f"the token becomes valid in {_seconds(early_us)} s by the sandbox's clock"
+        return f"the token becomes valid in {early_us / _SECOND_US:.10g} s by the sandbox's clock"
     late_us = now_us - ends_s * _SECOND_US - issued_us
     if late_us >= 0:
-        when = f"{_seconds(late_us)} s ago" if late_us else "just now"
+        when = f"{late_us / _SECOND_US:.10g} s ago" if late_us else "just now"
         return f"the token expired {when} by the sandbox's clock"
     return ""
 
 
 def _unix_us(at: datetime) -> int:
     return (at - _EPOCH) // _MICROSECOND
-
-
-def _seconds(span_us: int) -> str:
-    return f"{Decimal(span_us).scaleb(-6).normalize():f}"
 
 
 def _explain(bad: Exception, token: str, realm: Realm) -> str:
@@ -144,20 +133,14 @@ def _explain(bad: Exception, token: str, realm: Realm) -> str:
         case jwt.InvalidAlgorithmError():
             return f"the token is not signed with {ALGORITHM}"
         case jwt.InvalidSignatureError():
-            return _foreign(claimed(token), realm)
-        case jwt.InvalidAudienceError():
-            return "the token was issued for another sandbox"
-        case jwt.InvalidIssuerError():
-            return "another issuer issued the token"
-        case jwt.MissingRequiredClaimError():
-            return f"the token has no claim {bad.claim!r}"
+            audience = claimed(token).get("aud")
+            if isinstance(audience, str) and audience != realm.sandbox:
+                other = shortened(audience)
+                return (
+                    f"the token belongs to the sandbox {other!r}, and this is {realm.sandbox!r}: use the other address"
+                )
+            return "the signature is not this sandbox's: the token was changed, or signed with another key"
+        case jwt.InvalidAudienceError() | jwt.InvalidIssuerError() | jwt.MissingRequiredClaimError():
+            return "the claims of the token are not those of this sandbox"
         case _:
             return _UNREADABLE
-
-
-def _foreign(claims: dict[str, Any], realm: Realm) -> str:
-    audience = claims.get("aud")
-    if isinstance(audience, str) and audience != realm.sandbox:
-        other = shortened(audience)
-        return f"the token belongs to the sandbox {other!r}, and this is {realm.sandbox!r}: use the other address"
-    return "the signature is not this sandbox's: the token was changed, or signed with another key"

@@ -109,7 +109,8 @@ ORDERS = [
     (small(LARGE), small(picked(LARGE, "extras", "refid", "amount", "remarks", "product", "account"))),
 ]
 VALUES_OF_BODY = [
-    (b"null", b'""'), (b'""', b"null"), (b"{}", b"[]"), (b'"true"', b"true"), (b'"10.00"', b"10"), (b'"10.50"', b"10.50"),
+    (b"null", b'""'), (b'""', b"null"), (b"{}", b"[]"), (b'"true"', b"true"), (b'"10.00"', b"10"),
+    (b'"10.50"', b"10.50"),
 ]  # fmt: skip
 PRINTED = [
     "{" + ", ".join(f"{name}={value}" for name, value in SHORT.items()) + "}",

@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from simulator.auth.canonical import QueryRules
-from simulator.auth.signature import BODY_BYTES_MAX, EXCHANGED, MESSAGES, Claim, Denied, check_headers, verify
+from simulator.auth.signature import BODY_BYTES_MAX, MESSAGES, Claim, Denied, check_headers, verify
 from tests.support.signing import (
     KEY,
     KEYS,
@@ -118,15 +118,15 @@ def test_the_first_failure_of_the_table_wins(first: int) -> None:
         ({"x_nonce": "a" * 15}, "the nonce has 15 characters"),
         ({"x_nonce": "a" * 15 + "."}, "the nonce has '.'"),
         ({"x_nonce": "a" * 126 + ".!"}, "the nonce has '.'; only"),
-        ({"x_timestamp": str(NOW - 301)}, "the timestamp is 5 min 1 s behind"),
-        ({"x_timestamp": str(NOW + 301)}, "the timestamp is 5 min 1 s ahead of"),
-        ({"x_timestamp": str(NOW - 4500)}, "the timestamp is 1 h 15 min behind the server's clock"),
+        ({"x_timestamp": str(NOW - 301)}, "the timestamp is 301 s behind"),
+        ({"x_timestamp": str(NOW + 301)}, "the timestamp is 301 s ahead of"),
+        ({"x_timestamp": str(NOW - 4500)}, "the timestamp is 4,500 s behind the server's clock"),
         ({"x_timestamp": str(NOW + 86_400)}, "the timestamp is 24 h ahead of the server's clock"),
-        ({"x_timestamp": "1"}, f"the timestamp is {NOW // 86_400:,} days behind the server's clock"),
+        ({"x_timestamp": "1"}, f"the timestamp is {NOW / 3600:,.0f} h behind the server's clock"),
         ({"x_timestamp": str(NOW + 8 * 3600 - 1)}, "the timestamp is 8 h ahead: local time signed as UTC?"),
         ({"x_timestamp": str(NOW - 19_800)}, "the timestamp is 5.5 h behind: local time signed as UTC?"),
         ({"x_timestamp": f"{NOW}417123"}, "the timestamp is in microseconds; send seconds"),
-        ({"x_timestamp": f"{NOW}417123456"}, "X-Timestamp is in nanoseconds: it must be whole seconds since 1970"),
+        ({"x_timestamp": f"{NOW}417123456"}, "X-Timestamp must be whole seconds since 1970"),
         ({"x_api_key": None, "x_apikey": KEY}, "X-Api-Key is absent; x-apikey was sent, did you mean X-Api-Key?"),
         (
             {"x_timestamp": None, "timestamp": "1"},
@@ -153,15 +153,6 @@ def test_milliseconds_are_recognised() -> None:
 def test_milliseconds_are_recognised_by_their_digits_whenever_they_were(off_s: int) -> None:
     refused = check(x_timestamp=f"{NOW + off_s}417")
     assert refused == Denied("timestamp_expired", "the timestamp is in milliseconds; send seconds")
-
-
-def test_a_timestamp_and_a_nonce_that_are_exchanged_are_named_so() -> None:
-    for seconds in (str(NOW), f"{NOW}417"):
-        refused = check(x_nonce=seconds, x_timestamp="6f1c2b7a-3d4e-4f50-8a9b-0c1d2e3f4a5b")
-        assert isinstance(refused, Denied)
-        assert (refused.code, refused.diagnosis) == ("invalid_nonce_format", EXCHANGED)
-    assert EXCHANGED not in str(check(x_nonce=str(NOW)))
-    assert EXCHANGED not in str(check(x_nonce="short", x_timestamp="soon"))
 
 
 def verified(
@@ -227,7 +218,7 @@ def test_a_body_has_at_most_10_mib() -> None:
 def test_the_message_of_a_timestamp_just_too_old_does_not_round_to_the_limit() -> None:
     denied = check_headers(headers(sign(), x_timestamp=str(NOW - 300)), KEYS[KEY], NOW + 0.0004, 300)
     assert isinstance(denied, Denied)
-    assert "is 5 min 0.0004 s behind" in denied.diagnosis
+    assert "is 300.0004 s behind" in denied.diagnosis
     denied = check_headers(headers(sign()), KEYS[KEY], NOW + 0.5, 0)
     assert isinstance(denied, Denied)
     assert "is 0.5 s behind" in denied.diagnosis

@@ -11,7 +11,6 @@ import zlib
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from decimal import Decimal
 from html import escape
 from itertools import chain, permutations, product
 from typing import Any
@@ -68,7 +67,8 @@ def _encodings(value: object, *, is_sorted: bool = False) -> Iterator[bytes]:
         texts.append(json.dumps(value, ensure_ascii=is_ascii, sort_keys=is_sorted, **layout))
         yield texts[-1].encode("utf-8", "replace")
     for text, (signs, form) in product(texts, _ESCAPES):
-        yield re.sub(signs, lambda found, form=form: form.format(ord(found[0])), text).encode("utf-8", "replace")
+        escapes = {ord(sign): form.format(ord(sign)) for sign in set(re.findall(signs, text))}
+        yield text.translate(escapes).encode("utf-8", "replace")
 
 
 def _value(r: Facts) -> Any:
@@ -113,18 +113,17 @@ def _of_members(change: Callable[[Members, frozenset[str]], Iterable[tuple[Membe
 def _with_absent(members: Members, fields: frozenset[str]) -> Iterator[tuple[Members, str]]:
     """Yield an object with one or two adjacent members added that have no value, at each place."""
     items, names = [*members.items()], sorted(fields - members.keys())
-    for added, absent, at in product(
-        (*permutations(names, 1), *permutations(names, 2)), _ABSENT, range(len(items), -1, -1)
-    ):
+    together = [*permutations(names, 1), *permutations(names, 2)]
+    for added, absent, at in product(together, _ABSENT, range(len(items), -1, -1)):
         yield dict([*items[:at], *((name, absent) for name in added), *items[at:]]), " and ".join(added)
 
 
 _N = rb"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?"
 _REWRITES: tuple[tuple[bytes, Any], ...] = (
     (_N + rb"|true|false", rb'"\g<0>"'), (rb"-?\d+", rb"\g<0>.0"), (rb'("?)(-?\d+)\.0*("?)', rb"\2"),
-    (rb"(-?\d+\.\d+?)0+", rb"\1"), (_N, lambda found: b"%.2f" % Decimal(found[0].decode())),
+    (rb"(-?\d+\.\d+?)0+", rb"\1"), (_N, lambda found: b"%.2f" % float(found[0])),
     (rb'"(' + _N + rb'|true|false|null)"', rb"\1"), (b"null", b'""'), (b'""', b"null"), (b"{}", b"[]"),
-    (rb"\[\]", b"{}"), (_N, lambda found: b'"%.2f"' % Decimal(found[0].decode())), (rb'"\s*(.*?)\s*"', rb'"\1"'),
+    (rb"\[\]", b"{}"), (_N, lambda found: b'"%.2f"' % float(found[0])), (rb'"\s*(.*?)\s*"', rb'"\1"'),
 )  # fmt: skip
 
 

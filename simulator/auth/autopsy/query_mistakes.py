@@ -18,11 +18,10 @@ _ABSENT = ("None", "null", "undefined", "")
 _INDEX = re.compile(r"\[\d*\]$")
 _ESCAPE = re.compile(rb"%[0-9a-fA-F]{2}")
 
-Parameters = list[bytes]
 Pairs = list[tuple[str, str]]
 
 
-def _parts_of(r: Facts) -> Parameters:
+def _parts_of(r: Facts) -> list[bytes]:
     """Return the parameters; none if the query is too long to be changed."""
     return r.query.split(b"&") if 0 < len(r.query) <= _QUERY_BYTES_MAX else []
 
@@ -31,10 +30,6 @@ def _pairs(r: Facts) -> Pairs:
     """Return the names and values of the parameters, decoded."""
     sent = (part.decode("latin-1").partition("=") for part in _parts_of(r))
     return [(unquote_plus(name), unquote_plus(value)) for name, _, value in sent]
-
-
-def _quoted(text: bytes | str) -> str:
-    return one_line(shortened(text, 40))
 
 
 _LISTS: dict[str, Callable[[str, list[str]], Pairs]] = {
@@ -70,7 +65,7 @@ def _booleans(r: Facts) -> Shown:
         yield [re.sub(b"(?i)=(?:false|0)$", b"=" + false, part) for part in yes], f"{true.decode()} or {false.decode()}"
 
 
-def _without(r: Facts, parts: Parameters) -> Shown:
+def _without(r: Facts, parts: list[bytes]) -> Shown:
     """Yield the query without one or two of these parameters."""
     for count in (1, 2):
         for left_out in combinations(parts[:PARTS_MAX], count):
@@ -116,7 +111,7 @@ _LITERALS = {
 
 def _bare(r: Facts) -> Shown:
     if bare := [part for part in _parts_of(r) if b"=" not in part]:
-        shown = _quoted(next(filter(None, bare), b"")) or "an empty parameter"
+        shown = one_line(shortened(next(filter(None, bare), b""), 40)) or "an empty parameter"
         for way in (bytes, lambda part: part + b"=" if part else None, lambda part: part or None):
             yield way, shown
 
@@ -131,12 +126,12 @@ def _after(r: Facts, befores: Iterable[bytes]) -> Iterator[Any]:
         yield from (before + r.query, before.__add__)
 
 
-def _spelt(spell: Callable[..., Any]) -> Callable[[bytes], bytes]:
+def _spelt(spell: Callable[..., str]) -> Callable[[bytes], bytes]:
     """Return a function that decodes the name and the value of a parameter and encodes them by `spell`."""
 
     def change(part: bytes) -> bytes:
-        texts = (spell(unquote_to_bytes(text)) for text in part.replace(b"+", b" ").split(b"=", 1))
-        return b"=".join(text if isinstance(text, bytes) else text.encode() for text in texts)
+        texts = part.replace(b"+", b" ").split(b"=", 1)
+        return b"=".join(spell(unquote_to_bytes(text)).encode() for text in texts)
 
     return change
 
@@ -157,15 +152,10 @@ def _encoded_otherwise(r: Facts) -> Iterator[Any]:
         yield lambda part, old=old, new=new: part.replace(old, new)
 
 
-_CHARSETS: dict[str, Callable[[bytes], bytes]] = {
-    "Latin-1": lambda text: text.decode("utf-8", "replace").encode("latin-1", "replace"),
-    "UTF-8, and sent in Latin-1": lambda text: text.decode("latin-1").encode(),
-}
-
-
 def _in_other_charset(r: Facts) -> Shown:
-    for name, recode in _CHARSETS.items() if not unquote_to_bytes(r.query).isascii() else ():
-        yield _spelt(lambda text, recode=recode: quote(recode(text), safe="")), name
+    if not unquote_to_bytes(r.query).isascii():
+        yield _spelt(lambda text: quote(text.decode("utf-8", "replace"), "", "latin-1", "replace")), "Latin-1"
+        yield _spelt(lambda text: quote(text.decode("latin-1"), "")), "UTF-8, and sent in Latin-1"
 
 
 _SORT = "sort the parameters of the query by key"

@@ -23,19 +23,12 @@ from simulator.auth.signature import Claim
 from simulator.short_text import one_line, shortened
 
 _UNCOMMON = "no common mistake was found in a short search; run `reseller-sim explain --last` for a longer search"
-_ENCODED = (
-    "the body was sent with Content-Encoding, which the service does not support: the signature covers the bytes that "
-    "are sent, and these have to be plain JSON"
-)
 IS_RIGHT = "the signature is right"
-_UNKNOWN = "no known mistake explains the signature, and no tried pair of mistakes"
+_UNKNOWN = "no known mistake explains the signature"
+_UNFINISHED = ", but not all pairs were tried: the request is long, or several forms of its query are accepted"
 _UNKNOWN_FIX = (
     "print the string that your client passes to the HMAC, and compare it with `reseller-sim explain --string`; "
     "compare the secret with that of the key, too"
-)
-_UNFINISHED = (
-    "no known mistake explains the signature, but not all pairs were tried: the request is long, or several forms of "
-    "its query are accepted"
 )
 # The pieces of a canonical string, which colons separate, and how to mend each. Only the query may have colons itself.
 _PIECES = {
@@ -115,7 +108,7 @@ def autopsy(facts: Facts, given: bytes | None = None) -> Autopsy:
         fix = "; ".join(dict.fromkeys(way.mistake.fix for way in match.found))
         return Autopsy(match.found, does or IS_RIGHT, fix, match.signing.parts, match.string, compared)
     form = wrong_form(facts.signature)
-    sentence = form or body_flaw(facts) or (_UNKNOWN if is_complete else _UNFINISHED)
+    sentence = form or body_flaw(facts) or _UNKNOWN + ("" if is_complete else _UNFINISHED)
     if compared is None:
         return Autopsy((), sentence, FIX if form else _UNKNOWN_FIX, signings(facts)[0].parts)
     sentence = compared.sentence if compared.is_signed else sentence
@@ -156,8 +149,7 @@ def diagnose(
     match, _ = search(facts, is_short=True)
     if match is not None:
         return " and ".join(f"{way.does}; {way.mistake.fix}" for way in match.found)
-    is_encoded = headers.get(b"content-encoding", b"identity") != b"identity"
-    return wrong_digest(claim.signature) or (_ENCODED if is_encoded else body_flaw(facts) or _UNCOMMON)
+    return wrong_digest(claim.signature) or body_flaw(facts) or _UNCOMMON
 
 
 def compare(facts: Facts, given: bytes) -> Compared:

@@ -59,7 +59,9 @@ def search(facts: Facts, given: bytes | None = None, *, is_short: bool = False) 
     elif is_short and wrong_form(facts.signature):
         tried = islice(tried, len(accepted))  # without another mistake
     for signing, ways in tried:
-        makes = {way.mistake.step: way.make for way in ways}
+        makes = {}
+        for way in ways:
+            makes[way.mistake.step] = way.make
         string = signing.string(makes) if given is None else given
         left -= weight + (len(makes["body"]) // 1024 if "body" in makes else 0)
         if left < 0:

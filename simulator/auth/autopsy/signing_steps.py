@@ -100,7 +100,6 @@ _NEEDED = {step: re.compile(form).search for step, form in {
 """What a query must have so that a step of it can be done in another way."""
 _PARAMETER_STEPS = frozenset(step for step, place in PLACES.items() if place == "query") - {"query"}
 
-
 Transformation = Callable[[Facts], Iterable[Any]]
 """Yields the ways to do a step in a request: each the result, or a function that makes it from the right input; alone
 or in a pair with the text for `{}` in `SigningMistake.does`."""
@@ -184,7 +183,7 @@ class Signing:
             hashed = self._hash(makes)
         get = makes.get
         parts = get("timestamp", timestamp), get("nonce", nonce), get("method", method), query, hashed
-        pieces = makes["pieces"](Parts(*parts)) if "pieces" in makes else (b"v1", *parts)
+        pieces = makes["pieces"](parts) if "pieces" in makes else (b"v1", *parts)
         text: bytes = get("separator", b":").join(pieces)
         return _done(makes["string"], text) if "string" in makes else text
 

@@ -51,7 +51,7 @@ def _with(piece: bytes, at: int) -> Any:
 def _with_path(facts: Facts) -> Iterator[Any]:
     for path in facts.paths:
         yield from (_with(path, at) for at in (3, 4, 2))
-        yield lambda parts, path=path: (b"v1", *parts[:2], parts.method + b" " + path, *parts[3:])
+        yield lambda parts, path=path: (b"v1", *parts[:2], parts[2] + b" " + path, *parts[3:])
 
 
 def _of_other_service(facts: Facts) -> Iterator[tuple[Any, str]]:
