@@ -105,6 +105,9 @@ MEANT: list[tuple[str, str, str]] = [
     ("{}: {{}}\n", "timeline", "timelines"),
     ("limits: {{{}: 5}}\n", "requests", "requests_per_interval"),
     ("{}: []\n", "rules", "payments"),
+    ("expect: [{{{}: {{path: /v2/topup}}}}]\n", "requests", "calls"),
+    ("expect: [{{payments: {{}}, {}: 1}}]\n", "exactly", "count"),
+    ("expect: [{{payments: {{}}, {}: 3}}]\n", "at_most", "count"),
     ("{}: default\n", "base", "extends"),
 ]  # fmt: skip
 
