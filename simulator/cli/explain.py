@@ -200,7 +200,7 @@ def _request(words: tuple[str, ...], header: tuple[str, ...], data: str | None) 
     if len(words) == 2 and words[0].upper() in METHODS and words[1].startswith(("/", "http://", "https://")):
         return PastedRequest(words[0], words[1], header, read_input(data))
     raise wrong_usage(
-        "give METHOD and PATH, such as GET /v2/balance, or the number of a request, a curl command, or --last"
+        "give METHOD and PATH, such as GET /v2/balance, with -d for a body, or a request's number, curl or --last"
     )
 
 

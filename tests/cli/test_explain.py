@@ -223,6 +223,7 @@ def test_a_clock_that_is_off_by_hours_is_taken_for_local_time(off_s: int, said: 
     [
         ((), "give METHOD and PATH"),
         (("GET",), "give METHOD and PATH"),
+        (("POST", "/v2/topup", "{}"), "such as GET /v2/balance, with -d for a body"),
         (("--", "curl", "-X"), "-X of the command has no value"),
         (("--", "curl", "-s"), "the command has no URLs"),
         (("GET", "/v2/balance", "--at", "noon"), "--at"),
