@@ -186,7 +186,7 @@ class PaymentRunner:
         """Return the payments that were created. Raises `NotExercised` without any."""
         created = [payment for payment in self.make() if payment.is_created]
         if not created:
-            raise NotExercised("no payment was made: see the check pay-created")
+            raise NotExercised("every payment was refused or lost: see the notes of pay-created")
         return created
 
     def body(self, order: Order, **changes: Any) -> dict[str, Any]:

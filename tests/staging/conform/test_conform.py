@@ -16,6 +16,7 @@ from simulator.staging.service import Answer, NoAnswer, Request
 from tests.support.client import Client, running
 from tests.support.conforming import BILL, DATA, FAILING, GAME, LOAN, RELOAD, InProcess, Sender, conformed, run_of
 from tests.support.damages import TOPUP, lost_idempotency
+from tests.support.tokens import USER
 
 READS = {"GET"}
 HARMLESS = {"/v2/token", "/v2/token/refresh", "/v2/transactions/check"}  # the last one with a signature of another body
@@ -44,6 +45,18 @@ def test_the_simulator_has_no_departures_with_everything_allowed(client: Client)
     assert made.departed == ()
     assert made.of("not exercised") == ()
     assert [note for result in made.results for note in result.notes] == []
+
+
+def test_wrong_accounts_and_passwords_of_the_caller_are_no_departures(client: Client) -> None:
+    run = run_of(client, Order.parse("RELOAD:1:10"), Order.parse("DATA:1:30:subproduct_code=D30"))
+    run.login, run.bills = (USER, "wrong"), (Order("ELECTRIC", "1"),)
+    made = report(run, "x")
+    assert made.departed == ()
+    why = {result.id: result.why for result in made.of("not exercised")}
+    assert why["token-answer"] == "the login was refused with 401: look at --username and --password"
+    assert why["bill-answer"] == "the bill of ELECTRIC was refused: Invalid account no"
+    refused = {"pay-created", "refuse-amount", "refuse-plan", "refuse-plan-amount"}
+    assert {why[id_] for id_ in refused} == {"every payment was refused or lost: see the notes of pay-created"}
 
 
 def test_without_permission_it_only_reads(client: Client) -> None:

@@ -41,7 +41,7 @@ def pay_created(run: Run) -> Iterator[Departure]:
         for name in ("refid", "product", "account"):
             yield from differ(f"data.{name}", payment.body[name], data[name])
         yield from differ("data.amount", payment.order.amount, Decimal(data["amount"]))
-    yield from unless(len(run.runner.payments) > 0, "payments", "at least one", 0)
+    _ = run.runner.payments  # raises NotExercised without any
 
 
 @check("2.3", "amount is an integer when it is whole", needs="payments")
@@ -185,19 +185,20 @@ def refuse_refid(run: Run) -> Iterator[Departure]:
 @check("7.3", "An amount that is not sold is refused with 58 Invalid_Denomination", needs="payments")
 def refuse_amount(run: Run) -> Iterator[Departure]:
     select = {product["code"] for product, _ in selects(run, "pricing", "reference")}
-    order = next((order for order in run.runner.orders if order.product in select and not order.extras), None)
+    orders = (payment.order for payment in run.runner.payments)
+    order = next((order for order in orders if order.product in select and not order.extras), None)
     if order is None:
-        raise NotExercised("--pay names no product whose amounts are a list")
+        raise NotExercised("no payment was made of a product whose amounts are a list")
     yield from refused(run, order, {"amount": str(NEVER_SOLD)}, 58, "Invalid_Denomination")
 
 
 def plan_order(run: Run) -> Order:
-    """Return a payment with a plan code. Raises `NotExercised` without such a plan."""
+    """Return an order with a plan code that the service accepted. Raises `NotExercised` without such an order."""
     codes = {product["code"] for product, _ in selects(run, "pricing")}
-    for order in run.runner.orders:
+    for order in (payment.order for payment in run.runner.payments):
         if order.product in codes and "subproduct_code" in order.extras:
             return order
-    raise NotExercised("--pay names no payment with a plan code (:subproduct_code=CODE)")
+    raise NotExercised("no payment with a plan code was made (--pay …:subproduct_code=CODE)")
 
 
 @check("4.11", "An unknown plan code is refused with 44, and the remarks name it", needs="payments")

@@ -64,6 +64,9 @@ def bill_answer(run: Run) -> Iterator[Departure]:
         raise NotExercised("it looks up the bill of an account, which --bill names")
     for bill in run.bills:
         answer = run.get("/v2/bill-presentment", product=bill.product, account=bill.account, **bill.extras)
+        if answer.status == 400:
+            yield from run.expected(answer, 400)
+            raise NotExercised(f"the bill of {bill.product} was refused: {answer.at('data.message')}")
         yield from run.expected(answer, 200)
         yield from differ("metadata.product_code", bill.product, answer.at("metadata.product_code"))
 

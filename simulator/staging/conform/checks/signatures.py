@@ -9,7 +9,7 @@ from typing import Any
 
 from simulator.auth import headers as names
 from simulator.staging.conform.context import Run, check
-from simulator.staging.conform.findings import Departs, Departure, differ, unless
+from simulator.staging.conform.findings import Departs, Departure, NotExercised, differ, unless
 from simulator.staging.service import Answer, SignedAs
 
 PATH = "/v2/balance"
@@ -154,11 +154,13 @@ def result_of(answer: Answer) -> Mapping[str, Any]:
 
 
 def login(run: Run) -> Answer:
-    """Return the tokens of the caller's user, requested only once."""
+    """Return the tokens of the caller's user, requested only once. Raises `NotExercised` for a wrong password."""
     assert run.login is not None, "the check needs a login"
     name, password = run.login
     if run.tokens is None:
         run.tokens = post(run, TOKEN, {"username": name, "password": password})
+    if run.tokens.status == 401:
+        raise NotExercised("the login was refused with 401: look at --username and --password")
     if run.tokens.status != 200:
         raise Departs("the status of the login", 200, run.tokens.status)
     return run.tokens
