@@ -21,6 +21,11 @@ TOLD = {
     "a colon": (f"{D}description: a day: a bad one\n", ['2:19: syntax * needs quotes: write description: "…"']),
     "a colon in a rule": (f"{D}payments:\n  - name: so: no\n", ['3:13: syntax * needs quotes: write name: "…"']),
     "a colon in a flow": (f"{D}clock: {{ mode: a: b }}\n", ['2:17: syntax * needs quotes: write mode: "…"']),
+    "a colon behind another key": (f"{D}clock: {{ mode: real, start: a: b }}\n", ['2:30: syntax * write start: "…"']),
+    "more text behind a quote": (
+        f'{D}description: "paid", but lost\n',
+        ["2:20: syntax * more text follows a closed quote; put the whole text in quotes"],
+    ),
     "a deeper key": (f"{D}payments:\n  - name: x\n     then: y\n", ["4:6: syntax * begin both in the same column"]),
     "one status": (
         f"{D}payments: [{{ then: {{ status: Failed }} }}]\n",

@@ -51,6 +51,8 @@ def mistake(text: str, error: Any, loader: Any) -> Mistake | None:
         text = "this belongs to the item above: begin it in the column of the key after its '- '"
         return Mistake(line, column, text)
     if "did not find expected key" in problem:
+        if here[: column - 1].rstrip()[-1:] in ("'", '"'):
+            return Mistake(line, column, "more text follows a closed quote; put the whole text in quotes")
         return Mistake(line, column, "this line is indented unlike the lines next to it; begin all in the same column")
     return None
 
@@ -90,11 +92,11 @@ def _second_colon(lines: list[str], line: int, column: int) -> Mistake:
     """Explain an unexpected colon: it is in an unquoted text, or its key is indented too deep, or the line before it is
     not a key."""
     here = lines[line - 1]
-    value = _VALUE.search(here[: column - 1] + " ")
-    if value is None:
+    values = [*_VALUE.finditer(here[: column - 1] + " ")]
+    if not values:
         return _above(lines, line) or Mistake(
             line,
             len(here) - len(here.lstrip()) + 1,
             "this key is indented deeper than the key above it; begin both in the same column",
         )
-    return Mistake(line, column, f"a text with ': ' needs quotes: write {value[1].strip()}: \"…\"")
+    return Mistake(line, column, f"a text with ': ' needs quotes: write {values[-1][1].strip()}: \"…\"")
