@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator import __version__
-from simulator.redaction import Secrets, redact
+from simulator.redaction import Secrets, redact, redact_urls
 from simulator.scenario.build import build_reseller
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.yaml import block, comment, flow
@@ -76,7 +76,7 @@ def _target(name: str, url: str, rest: dict[str, Any], *, keep_urls: bool) -> It
     if keep_urls and _is_usable(name, own):
         yield from block({name: own}, 4)
         return
-    yield f"    # The account's own is {one_line(flow(own), 2000)}; here the inbox receives in its place."
+    yield f"    # The account's own is {redact_urls(one_line(flow(own), 2000))}; here the inbox receives in its place."
     yield from block({name: inbox if _is_usable(name, inbox) else {"url": INBOX}}, 4)
 
 

@@ -207,6 +207,7 @@ def test_a_callback_that_a_scenario_refuses_is_a_comment_even_if_it_is_wanted(
     with answering({"/v2/catalog": catalog(product("P")), "/v2/callback-url": callback}) as account:
         path = imported(account.url, tmp_path, "--keep-urls")
     assert f"method: {method} }}; here the inbox receives in its place." in path.read_text()
+    assert "me:pass" not in path.read_text()
     assert load_scenario(path).resellers[0].callback.url == "inbox:callbacks"
 
 
