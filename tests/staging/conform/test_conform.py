@@ -47,6 +47,15 @@ def test_the_simulator_has_no_departures_with_everything_allowed(client: Client)
     assert [note for result in made.results for note in result.notes] == []
 
 
+@pytest.mark.parametrize(("knob", "value"), [("history-offset", "pages"), ("repeated-query-keys", "sorted")])
+def test_another_assumption_is_no_departure(knob: str, value: str) -> None:
+    with running({"assume": {knob: value}}) as other:
+        for number in range(4):
+            other.pay(f"before-{number}")
+        made = conformed(other, only={"history-pages", "history-status"})
+    assert len(made.of("passed")) == 2, made.results
+
+
 def test_wrong_accounts_and_passwords_of_the_caller_are_no_departures(client: Client) -> None:
     run = run_of(client, Order.parse("RELOAD:1:10"), Order.parse("DATA:1:30:subproduct_code=D30"))
     run.login, run.bills = (USER, "wrong"), (Order("ELECTRIC", "1"),)
