@@ -165,10 +165,10 @@ def _follows(payment: SeenPayment, probe: Probe) -> bool:
     if probe.refusal(payment.product, payment.account, payment.amount, payment.extras) is not None:
         return True
     is_dear = probe.is_too_dear(payment.product, payment.amount, payment.refusal.balance)
-    return is_dear and _reason(payment.refusal) is Reason.BALANCE
+    return is_dear and reason_of(payment.refusal) is Reason.BALANCE
 
 
-def _reason(refusal: SeenRefusal) -> Reason:
+def reason_of(refusal: SeenRefusal) -> Reason:
     """Return the reason of a refusal by its remarks, else by its code; `Invalid_Request` if both are unknown."""
     named = [reason for reason in Reason if reason.value == refusal.remarks]
     coded = (reason for reason in Reason if STATUS_CODES[reason] == refusal.code)
@@ -176,7 +176,7 @@ def _reason(refusal: SeenRefusal) -> Reason:
 
 
 def _refusal(payment: SeenPayment, refusal: SeenRefusal) -> dict[str, Any]:
-    reason = _reason(refusal)
+    reason = reason_of(refusal)
     shown: dict[str, Any] = {"refuse": reason.value}
     if refusal.code is not None and refusal.code != STATUS_CODES[reason]:
         shown["statusCode"] = refusal.code

@@ -8,6 +8,7 @@ from typing import Any
 
 from simulator.domain.model.bills import BillField
 from simulator.domain.model.money import parse_amount, parse_number
+from simulator.domain.model.transactions import Reason
 from simulator.short_text import one_line
 from simulator.staging.bodies import as_dict, as_text, dicts, short
 from simulator.staging.importer.account_answers import Offer, ProductAnswers
@@ -15,10 +16,12 @@ from simulator.staging.importer.catalog_items import FittedCatalog, FittedProduc
 from simulator.staging.importer.fitting import fit_product
 from simulator.staging.recorder.catalogs import Catalogs
 from simulator.staging.recorder.payment_record import RecordedPayments, SeenPayment
+from simulator.staging.recorder.payment_rules import reason_of
 from simulator.staging.recorder.traffic_values import DecodedCall, plain_line
 
 CENT = Decimal("0.01")
 _HUNDRED = Decimal(100)
+_NOT_ABOUT_AMOUNTS = (Reason.ACCOUNT, Reason.BALANCE)
 
 
 @dataclass(slots=True)
@@ -71,8 +74,8 @@ def fit_products(
 ) -> FittedCatalog:
     """Return all products, as a scenario holds them. `names_accounts` as for the recorder."""
     by_product: dict[str, list[SeenPayment]] = {}
-    for payment in payments.followed.values():
-        if payment.statuses:
+    for payment in (*payments.followed.values(), *payments.refusals):
+        if payment.statuses or (payment.refusal and reason_of(payment.refusal) in _NOT_ABOUT_AMOUNTS):
             by_product.setdefault(payment.product, []).append(payment)
     answers = catalogs.products()
     notes = {}
@@ -83,8 +86,8 @@ def fit_products(
     for product in fitted.products:
         product.notes += notes.get(product.code, [])
     known = {product.code for product in fitted.products}
-    others = [code for code in {**by_product, **bills.billers, **dict.fromkeys(payments.voidable)} if code not in known]
-    for code in sorted(others):
+    paid = {payment.product for payment in payments.followed.values() if payment.statuses}
+    for code in sorted({*paid, *bills.billers, *payments.voidable} - known):
         made = _product_from_payments(code, payments, is_hidden=not catalogs.is_empty)
         if made is not None:
             fitted.products.append(made)
@@ -119,7 +122,7 @@ def _merge_items(offers: Sequence[Offer]) -> Offer:
 
 
 def _add_paid_options(answers: ProductAnswers, by_product: dict[str, list[SeenPayment]]) -> Iterator[str]:
-    """Add options that only payments showed; yield comments about them."""
+    """Add options that only payments and refusals showed; yield comments about them."""
     code = as_text(answers.body.get("code"))
     paid = by_product.get(code, [])
     _infer_plan_codes(answers, paid)
@@ -150,7 +153,7 @@ def _infer_plan_codes(answers: ProductAnswers, paid: list[SeenPayment]) -> None:
 def _paid_options(
     body: dict[str, Any], form: dict[str, Any], name: str, paid: Iterable[SeenPayment]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the options that were paid for: amounts of the pricing field, codes of other fields."""
+    """Yield the options of these payments: amounts of the pricing field, codes of other fields."""
     extras = as_dict(as_dict(body.get("fulfillment")).get("extras"))
     named = [key for key, source in extras.items() if as_dict(source).get("from_field") == name]
     for payment in paid:

@@ -97,6 +97,17 @@ def test_options_that_were_not_queried_come_from_payments(tmp_path: Path) -> Non
     assert [str(one.denomination) for one in products["RELOAD"].options["amount"]] == ["10", "30"]
 
 
+def test_amounts_that_were_refused_for_another_reason_are_options_too(tmp_path: Path) -> None:
+    """Otherwise the recording refuses them as amounts that are not sold."""
+    bad = {"when": {"amount": 20}, "then": {"refuse": "Invalid_Account"}}
+    scenario = {"resellers": [{"code": "RS001", "balance": "30"}], "payments": [bad]}
+    steps = [get("/v2/balance"), get("/v2/catalog"), pay("a", amount="20"), pay("b", amount="50"), pay("c", amount="7")]
+    path = checked(seen_of(scenario, *steps), tmp_path)
+    with running(path) as ours:
+        remarks = [ours.pay(amount, amount).data["remarks"] for amount in ("20", "50", "7")]
+    assert remarks == ["Invalid_Account", "Insufficient_Balance", "Invalid_Denomination"]
+
+
 def test_accounts_are_named_only_where_they_are_not_offered_the_same() -> None:
     targets = [f"/v2/options?product_code=DATA&field_id=plan&account_number={n}" for n in ("0123456789", "0123456780")]
     with running("default") as client:
