@@ -33,11 +33,12 @@ about money or correctness, and fails `exec --audit`. A `warning` fails only `re
   similar keys make logs longer.
 - Times are the sandbox's. When the clock stands still, the pace is not judged; otherwise it has half a second of
   tolerance. Timestamps of signatures are compared with the clock that the service uses.
-- Obligations of receivers need a receiver of your own, since the inbox is part of the simulator. Forgeries need
-  `reseller-sim trigger probes`.
+- Obligations of receivers need a receiver of your own, since the inbox is part of the simulator. Forgeries and
+  repetitions are judged by the messages of `reseller-sim trigger probes`.
 - The audit avoids false positives. Two equal orders are a double payment only if the first had an unknown outcome and
-  was left so. A client may read only a part of a list. Requests that were rejected before their body was read, and
-  truncated answers, are not judged.
+  was left so. A client may read only a part of a history, a statement or the billers: a skipped page is a finding only
+  after three pages in order. Requests that were rejected before their body was read, and truncated answers, are not
+  judged.
 - A test that violates an obligation on purpose is reported, too. Give it a sandbox with `"audit": false`
   (`@pytest.mark.scenario(audit=False)`, `Simulator.sandbox(audit=False)`, in JavaScript `sandbox({{ audit: false }})`):
   `exec --audit` skips and counts it.
