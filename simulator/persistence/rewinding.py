@@ -93,7 +93,7 @@ class Rewinder:
         _copy_marks_and_probes(live, rebuilt, moment)
         rebuilt.run_on_clock(rebuilding.leave_tape(player, self._surroundings.wall, moment.at, rebuilding.REWOUND))
         await live.rewind_to(rebuilt, place, moment.about)
-        self.snapshots.add(live, rebuilt.beginning, *(snapshot for snapshot in known if snapshot.n <= moment.n))
+        self.snapshots.add(live, rebuilt.life, *(snapshot for snapshot in known if snapshot.n <= moment.n))
 
     async def fork(self, live: LiveSandbox, ref: MomentRef, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
         """Create a second sandbox that begins at a moment of the first. Raises the same as `rewind`, the same as
@@ -188,14 +188,13 @@ class Rewinder:
                 self.snapshots.drop(live, nearest)
         if player is None:
             player = await in_background(rebuilding.player_of, *arguments)
-        present = live.beginning
         for start in range(player.place, len(entries), PLAYED_AT_ONCE):
             refuse_lost(live, life)
             await in_background(_play, player, entries[start : start + PLAYED_AT_ONCE])
             if is_alike and player.place % PLAYED_AT_ONCE == 0:
                 with suppress(NotNow):
                     parts = await in_background(list, parts_of(player.live, player.place))
-                    self.snapshots.add(live, present, snapshot_of(parts))
+                    self.snapshots.add(live, life, snapshot_of(parts))
         refuse_lost(live, life)
         return player
 

@@ -9,37 +9,35 @@ from simulator.persistence.snapshot.capture import parts_of
 from simulator.persistence.snapshot.document import NotNow, Snapshot, snapshot_of
 from simulator.persistence.snapshot.forked_writer import pieces_apart
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.lives import Beginning
+from simulator.runtime.lives import Life
 from simulator.runtime.operations import report
 
 
 class SnapshotCache:
-    """Snapshots of the present lives, by sandbox. Above `bytes_max` for all of them, the largest life loses the
-    snapshot that leaves the smallest gap."""
+    """Snapshots of sandboxes, by life. Above `bytes_max` for all of them, the largest life loses the snapshot that
+    leaves the smallest gap."""
 
     def __init__(self, bytes_max: float) -> None:
         self.bytes_max = bytes_max
-        self._lives: WeakKeyDictionary[LiveSandbox, tuple[Beginning, list[Snapshot]]] = WeakKeyDictionary()
+        self._by_life: WeakKeyDictionary[Life, list[Snapshot]] = WeakKeyDictionary()
         self._wanted: dict[LiveSandbox, None] = {}
         self._task: asyncio.Task[None] | None = None
 
     def of(self, live: LiveSandbox) -> list[Snapshot]:
         """Return the snapshots of a sandbox in the order of the tape."""
-        beginning, found = self._lives.get(live, (None, []))
-        return found if beginning is live.beginning else []
+        return self._by_life.get(live.life, [])
 
     def nearest(self, live: LiveSandbox, n: int) -> Snapshot | None:
         """Return the last snapshot at or before the place after `n` entries of the tape."""
         return next((snapshot for snapshot in reversed(self.of(live)) if snapshot.n <= n), None)
 
-    def add(self, live: LiveSandbox, beginning: Beginning, *snapshots: Snapshot) -> None:
-        """Add snapshots of the life with this beginning, unless it has ended: another life has other entries at the
-        same places."""
-        if live.beginning is not beginning or live.is_closed:
+    def add(self, live: LiveSandbox, life: Life, *snapshots: Snapshot) -> None:
+        """Add snapshots of this life, unless it has ended: another life has other entries at the same places."""
+        if live.life is not life or live.is_closed:
             return
         found = {snapshot.n: snapshot for snapshot in (*self.of(live), *snapshots)}
-        self._lives[live] = beginning, [found[n] for n in sorted(found)]
-        lives = [snapshots for _, snapshots in self._lives.values()]
+        self._by_life[life] = [found[n] for n in sorted(found)]
+        lives = list(self._by_life.values())
         while sum(map(_bytes_of, lives)) > self.bytes_max:
             largest = max(lives, key=_bytes_of)
             places = [0, *(snapshot.n for snapshot in largest)]
@@ -63,9 +61,9 @@ class SnapshotCache:
                 del self._wanted[live]
                 try:
                     if all(snapshot.n != len(live.tape) for snapshot in self.of(live)):
-                        beginning = live.beginning
+                        life = live.life
                         async with aclosing(pieces_apart(partial(parts_of, live))) as pieces:
-                            self.add(live, beginning, snapshot_of([piece async for piece in pieces]))
+                            self.add(live, life, snapshot_of([piece async for piece in pieces]))
                 except NotNow:
                     continue
                 except Exception as error:  # our mistake: the tape has it all

@@ -12,7 +12,7 @@ from simulator.persistence.rewinding import MomentRef, Rewinder
 from simulator.persistence.snapshot.cache import SnapshotCache
 from simulator.persistence.snapshot.document import Snapshot
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.lives import Beginning
+from simulator.runtime.lives import Life
 from tests.support.client import Client, running
 from tests.support.replaying import assert_replays
 from tests.support.snapshots import all_taken
@@ -134,17 +134,17 @@ def test_snapshots_are_bounded_by_their_bytes_and_stay_apart_evenly() -> None:
         live, second = client.live, client.sandbox(FIRST, "second")
         kept = SnapshotCache(bytes_max=4_500)
         for n in range(10, 170, 10):
-            kept.add(live, live.beginning, sized(live, n, 1_000))
+            kept.add(live, live.life, sized(live, n, 1_000))
         found = [snapshot.n for snapshot in kept.of(live)]
         gaps = [after - before for before, after in zip([0, *found], found, strict=False)]
         assert len(found) == 4
         assert found[-1] == 160
         assert max(gaps) <= 8 * min(gaps)
-        kept.add(second, second.beginning, sized(second, 1, 500), sized(second, 2, 200))
+        kept.add(second, second.life, sized(second, 1, 500), sized(second, 2, 200))
         assert size() == 3_700, "the larger sandbox has a snapshot less"
-        kept.add(second, second.beginning, sized(second, 2, 100))
+        kept.add(second, second.life, sized(second, 2, 100))
         assert [(snapshot.n, len(snapshot.parts["state"])) for snapshot in kept.of(second)] == [(1, 500), (2, 100)]
-        kept.add(second, second.beginning, sized(second, 3, 5_000))
+        kept.add(second, second.life, sized(second, 3, 5_000))
         assert size() <= kept.bytes_max, "one that is larger than all may be is given up"
 
 
@@ -154,9 +154,9 @@ def taken_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     real = SnapshotCache.add
 
-    def add(snapshots: SnapshotCache, live: LiveSandbox, beginning: Beginning, *more: Snapshot) -> None:
+    def add(snapshots: SnapshotCache, live: LiveSandbox, life: Life, *more: Snapshot) -> None:
         found.append(live.id)
-        real(snapshots, live, beginning, *more)
+        real(snapshots, live, life, *more)
 
     monkeypatch.setattr(SnapshotCache, "add", add)
     return found
