@@ -130,7 +130,7 @@ def prepare(
         raise CannotStart(error) from None
     app.options = app.options._replace(url=server.url)
     hide_secrets(lambda: app.sandboxes.secrets)
-    budget = app.sandboxes.surroundings.budgets.tapes
+    budget = app.sandboxes.surroundings.tape_budget
     used = f"the tape budget is used up (--tape-budget, {budget.bytes_max / MIB:g} MiB): new requests are not recorded"
     budget.on_passed = lambda: print_server_note(f"{used}; reset or delete sandboxes to free space")
     running = BoundServer(server, app, folder, certificate=str(flags.tls_cert or ""))

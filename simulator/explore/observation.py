@@ -14,7 +14,7 @@ from simulator.domain.model.transactions import SETTLED, Status, Transaction
 from simulator.redaction import redact
 from simulator.runtime.expectation_verdicts import verdicts
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.lives import Ending
+from simulator.runtime.lives import LifeEnding
 from simulator.runtime.traffic_log import log_of
 from simulator.wire.payment_answers import STATUS_NAMES
 
@@ -113,7 +113,7 @@ class Watch:
         self._pending: deque[Future[None]] = deque()
         app.sandboxes.on_ended = self._ended
 
-    def _ended(self, live: LiveSandbox, ending: Ending) -> None:
+    def _ended(self, live: LiveSandbox, ending: LifeEnding) -> None:
         self._pending.append(self._worker.submit(self._add, live.frozen_copy()))
         if len(self._pending) > WAITING_MAX:
             self._pending.popleft().result()

@@ -28,7 +28,7 @@ from simulator.persistence.replay.rebuilding import EPOCH
 from simulator.persistence.replay.tape_writer import entry_lines, head_of
 from simulator.persistence.tape.entries import Entry, RequestBegan
 from simulator.persistence.tape.tape import Tape
-from simulator.persistence.writer import EntryData, Life, Writer
+from simulator.persistence.writer import EntryData, StoredLife, Writer
 from simulator.runtime.background import in_background
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -54,7 +54,7 @@ class StoreKeeper(Keeper[LiveSandbox]):
         self._gate = gate
         self._recorders: dict[LiveSandbox, StoreRecorder] = {}
         self._serials = count(time_ns())  # after those of earlier processes
-        self._prepared: WeakKeyDictionary[LiveSandbox, tuple[Life, int]] = WeakKeyDictionary()
+        self._prepared: WeakKeyDictionary[LiveSandbox, tuple[StoredLife, int]] = WeakKeyDictionary()
         """The lives of sandboxes that are about to begin, and how many entries of their tapes are written."""
 
     def begin(self, live: LiveSandbox) -> None:
@@ -153,7 +153,7 @@ class StoreRecorder:
     """Writes the entries of a `tape` to a `life` as lines of `replay/codec`, each with its wall time. A request that
     waits has a line for its beginning, and a line for its answer. A failed write closes the gate."""
 
-    def __init__(self, writer: Writer, life: Life, gate: Gate, live: LiveSandbox, tape: Tape) -> None:
+    def __init__(self, writer: Writer, life: StoredLife, gate: Gate, live: LiveSandbox, tape: Tape) -> None:
         self._writer = writer
         self.life = life
         self.tape = tape

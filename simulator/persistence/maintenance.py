@@ -30,7 +30,7 @@ from simulator.persistence.schema import (
     reading_errors,
 )
 from simulator.persistence.store import Store
-from simulator.persistence.writer import Life, Retention
+from simulator.persistence.writer import Retention, StoredLife
 
 UNFINISHED: Final = ".unfinished"
 
@@ -270,6 +270,6 @@ def _counted(number: int, thing: str) -> str:
     return f"{number} {thing if number == 1 else thing + ('es' if thing.endswith('x') else 's')}"
 
 
-def _values(found: Life, life: int, added: int) -> dict[str, int]:
+def _values(found: StoredLife, life: int, added: int) -> dict[str, int]:
     first, last = entry_keys(found.key, found.floor + 1)
     return {"life": life, "from": found.key, "first": first, "last": last, "added": added}

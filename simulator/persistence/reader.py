@@ -12,7 +12,7 @@ from typing import Any, Final
 from simulator.persistence.database import reading_connection
 from simulator.persistence.errors import RESTORE, DamagedStore, NoSandbox, StoreError
 from simulator.persistence.schema import DATABASE, LAST_ENTRY, checksum, entry_keys, part_keys, reading_errors
-from simulator.persistence.writer import Life, SnapshotSize
+from simulator.persistence.writer import SnapshotSize, StoredLife
 
 SLICE_ROWS: Final = 512
 SLICE_BYTES: Final = 4 * 1024 * 1024
@@ -39,16 +39,16 @@ class Reader:
         self._execute = execute
         self._place = place
 
-    def lives(self, sandbox: str | None = None) -> list[Life]:
+    def lives(self, sandbox: str | None = None) -> list[StoredLife]:
         """Return the lives of all sandboxes by name, or of one, if it exists. Raises `DamagedStore`."""
         found = [(sandbox,)] if sandbox is not None else self.rows("SELECT sandbox FROM lives ORDER BY sandbox")
         return [self._life(*row) for (name,) in found for row in self.rows(_LIFE, name)]
 
-    def _life(self, key: int, sandbox: str, floor: int, floor_bytes: int, head: bytes, crc: int) -> Life:
+    def _life(self, key: int, sandbox: str, floor: int, floor_bytes: int, head: bytes, crc: int) -> StoredLife:
         if crc != checksum(sandbox, floor, floor_bytes, head):
             raise self._damaged(f"the head of sandbox {sandbox!r}")
         last = next(iter(self.rows(_LAST, *entry_keys(key))), (0, 0))
-        life = Life(key, sandbox, head, floor, floor_bytes, *max(tuple(last), (floor, floor_bytes)))
+        life = StoredLife(key, sandbox, head, floor, floor_bytes, *max(tuple(last), (floor, floor_bytes)))
         for name, n, note, found in self.rows(_MARKS, key):
             if found != checksum(name, n, note):
                 raise self._damaged(f"{name!r} of the table marks")
@@ -59,7 +59,7 @@ class Reader:
             life.snapshots.append(SnapshotSize(snapshot, *row))
         return life
 
-    def life(self, sandbox: str, key: int | None = None) -> Life:
+    def life(self, sandbox: str, key: int | None = None) -> StoredLife:
         """Return the life of a sandbox, which must have this `key` if given. Raises `NoSandbox` or `DamagedStore`."""
         lives = self.lives(sandbox)
         if not lives:

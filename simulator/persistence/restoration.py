@@ -23,7 +23,7 @@ from simulator.persistence.snapshot.document import BadSnapshot, snapshot_of
 from simulator.persistence.snapshot.restore import restored
 from simulator.persistence.tape.entries import Entry
 from simulator.persistence.tape.tape import Unread
-from simulator.persistence.writer import Life
+from simulator.persistence.writer import StoredLife
 from simulator.runtime.lives import Surroundings
 from simulator.scenario.reading.nodes import ScenarioError
 
@@ -50,7 +50,7 @@ class Restorer:
         self._surroundings = surroundings
         self._known = known
 
-    def restore(self, life: Life) -> RestoredSandbox:
+    def restore(self, life: StoredLife) -> RestoredSandbox:
         """Return the sandbox. Raises `CannotResume`, and `StoreError` for unreadable data."""
         try:
             head = head_from(life.head)
@@ -65,7 +65,7 @@ class Restorer:
             text = f"it cannot be played ({type(error).__name__}: {error})"
             raise CannotResume(f"sandbox {life.sandbox!r} cannot be read: {text}; was it changed by hand?") from None
 
-    def _begun(self, life: Life, head: Head) -> tuple[Player, int, list[str]]:
+    def _begun(self, life: StoredLife, head: Head) -> tuple[Player, int, list[str]]:
         """Return a player that has played all entries up to a line."""
         compiler, passed_over = compiler_for(head, *self._known), list[str]()
         arguments = head.sandbox, beginning_of(head, compiler), self._replayer, self._surroundings, compiler
@@ -85,14 +85,14 @@ class Restorer:
             raise CannotResume(f"sandbox {life.sandbox!r}: {text} ({hint})")
         return player_of(*arguments), 0, passed_over
 
-    def _first(self, life: Life, last: int, count: int) -> Sequence[Entry]:
+    def _first(self, life: StoredLife, last: int, count: int) -> Sequence[Entry]:
         """Return the entries up to a line, or none when some of the `count` are no longer stored. Raises `Conflict`."""
         found: list[Entry] = []
         with not_kept_errors(), suppress(NoSandbox):
             found += _entries(self._reader, life, last)
         return found if len(found) == count else ()
 
-    def _play(self, player: Player, life: Life, line: int) -> datetime:
+    def _play(self, player: Player, life: StoredLife, line: int) -> datetime:
         """Play the entries after a line. Return the wall time at the end."""
         left_at = player.clock.wall()  # as far as the tape has it
         for place, at, entry in _lines(self._reader, life, line + 1):
@@ -108,7 +108,7 @@ class Restorer:
         return left_at
 
 
-def _lines(reader: Reader, life: Life, line: int) -> Iterator[tuple[int, datetime, Entry | AnsweredRequest]]:
+def _lines(reader: Reader, life: StoredLife, line: int) -> Iterator[tuple[int, datetime, Entry | AnsweredRequest]]:
     """Yield the entries from a line on, and the answers to waiting requests, with their wall times. Each line is read
     before the previous entry is yielded, so that a request that resumes knows its answer."""
     began: Began = {}
@@ -117,7 +117,7 @@ def _lines(reader: Reader, life: Life, line: int) -> Iterator[tuple[int, datetim
     yield from (found for found, _ in pairwise(chain(lines, (None,))) if found is not None)
 
 
-def _entries(reader: Reader, life: Life, last: int) -> Iterator[Entry]:
+def _entries(reader: Reader, life: StoredLife, last: int) -> Iterator[Entry]:
     """Yield the entries up to a line; those of waiting requests get the answers up to it afterwards."""
     lines = takewhile(lambda line: line[0] <= last, _lines(reader, life, 1))
     return (entry for _, _, entry in lines if not isinstance(entry, AnsweredRequest))

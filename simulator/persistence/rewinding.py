@@ -57,7 +57,7 @@ class Rewinder:
     def __init__(self, replayer: RequestReplay, surroundings: Surroundings) -> None:
         self._replayer = replayer
         self._surroundings = surroundings
-        self.snapshots = SnapshotCache(surroundings.budgets.tapes.bytes_max / 4)
+        self.snapshots = SnapshotCache(surroundings.tape_budget.bytes_max / 4)
         self._rebuilding = Semaphore(REBUILT_MAX)
 
     def mark(self, live: LiveSandbox, name: str) -> Mark:
@@ -132,7 +132,7 @@ class Rewinder:
     ) -> LiveSandbox:
         """Add a rebuilt sandbox to the sandboxes of the server. `refuse` raises when its origin is lost meanwhile.
         Raises `Conflict` when the budget of tapes has no room for its tape."""
-        budget, size = sandboxes.surroundings.budgets.tapes, player.live.tape.bytes
+        budget, size = sandboxes.surroundings.tape_budget, player.live.tape.bytes
         if budget.bytes + size > budget.bytes_max:
             text = (
                 f"the tapes of this server hold {budget.bytes} bytes, and this fork needs {size} more than the limit"

@@ -89,7 +89,7 @@ def apply_retention(
 
 
 @dataclass(slots=True, eq=False)
-class Life:
+class StoredLife:
     """A sandbox in the store, from its creation or reset to the next reset."""
 
     key: int
@@ -122,14 +122,16 @@ class Keys:
 class Writer:
     """The lives of a store, and the statements of its next commit."""
 
-    def __init__(self, lives: Iterable[Life], keys: Keys, retention: Retention) -> None:
+    def __init__(self, lives: Iterable[StoredLife], keys: Keys, retention: Retention) -> None:
         self.lives = {life.sandbox: life for life in lives}
         self.keys = keys
         self.on_pending: Callable[[], object] = lambda: None  # called at the first write after `take`
         self.bytes = 0  # about what all commits have written
         self._retention = retention
         self._statements: list[Statement] = []
-        self._entries: list[tuple[Life, int, int, EntryData]] = []  # follow the statements: life, n, time, content
+        self._entries: list[
+            tuple[StoredLife, int, int, EntryData]
+        ] = []  # after these: life, n, time, content
 
     def take(self) -> list[Statement]:
         """Return the pending statements, which the caller commits."""
@@ -138,25 +140,25 @@ class Writer:
         statements, self._statements = self._statements, []
         return statements
 
-    def life_of(self, sandbox: str) -> Life:
+    def life_of(self, sandbox: str) -> StoredLife:
         """Return the life of a sandbox. Raises `NoSandbox`."""
         if sandbox not in self.lives:
             raise NoSandbox(f"the store has no sandbox {sandbox!r}")
         return self.lives[sandbox]
 
-    def new_life(self, sandbox: str, head: bytes) -> Life:
+    def new_life(self, sandbox: str, head: bytes) -> StoredLife:
         """Create a sandbox, or reset it and delete everything it has written."""
         life = self.begin_life(sandbox, head)
         self.activate_life(life)
         return life
 
-    def begin_life(self, sandbox: str, head: bytes) -> Life:
+    def begin_life(self, sandbox: str, head: bytes) -> StoredLife:
         """Begin a life that is invisible until `activate_life`; after a crash its entries are garbage."""
-        life = Life(self.keys.next_life(), sandbox, head)
+        life = StoredLife(self.keys.next_life(), sandbox, head)
         self.write(_GARBAGE, ("entries", *entry_keys(life.key), False))
         return life
 
-    def activate_life(self, life: Life) -> None:
+    def activate_life(self, life: StoredLife) -> None:
         """Make this the life of the sandbox from the next commit on."""
         row = life.sandbox, life.floor, life.floor_bytes
         crc = checksum(*row, life.head)
@@ -175,12 +177,12 @@ class Writer:
         self._drop_snapshots(life, life.snapshots)
         self.abandon_life(life)
 
-    def abandon_life(self, life: Life) -> None:
+    def abandon_life(self, life: StoredLife) -> None:
         """Remove a life that was never visible."""
         self._close_snapshot(life)
         self.write(_GARBAGE, ("entries", *entry_keys(life.key), True))
 
-    def append(self, life: Life, at_us: int, data: EntryData) -> int:
+    def append(self, life: StoredLife, at_us: int, data: EntryData) -> int:
         """Add an entry to a life. Returns its number."""
         life.n = n = life.n + 1
         self._entries.append((life, n, at_us, data))
@@ -208,7 +210,7 @@ class Writer:
         self._drop_snapshots(life, [snapshot for snapshot in life.snapshots if snapshot.n > n])
         life.n, life.bytes_up_to = n, bytes_up_to
 
-    def put_mark(self, life: Life, name: str, n: int, note: bytes = b"") -> None:
+    def put_mark(self, life: StoredLife, name: str, n: int, note: bytes = b"") -> None:
         """Mark the moment after entry `n`; `note` is the caller's. Raises `ValueError` for a name that is not valid
         text."""
         self.write(_PUT_MARK, (life.key, name, n, checksum(name, n, note), note))
@@ -228,7 +230,7 @@ class Writer:
         self.write(_GARBAGE, ("parts", *part_keys(life.open_snapshot), False))
         return SnapshotWriter(self, life)
 
-    def retain(self, life: Life) -> None:
+    def retain(self, life: StoredLife) -> None:
         """Apply the retention rule to a life."""
         if not life.snapshots:
             return
@@ -250,12 +252,12 @@ class Writer:
         if len(self._statements) == 1:
             self.on_pending()
 
-    def _close_snapshot(self, life: Life) -> None:
+    def _close_snapshot(self, life: StoredLife) -> None:
         if life.open_snapshot:
             self.write(_GARBAGE, ("parts", *part_keys(life.open_snapshot), True))
             life.open_snapshot = 0
 
-    def _drop_snapshots(self, life: Life, snapshots: list[SnapshotSize]) -> None:
+    def _drop_snapshots(self, life: StoredLife, snapshots: list[SnapshotSize]) -> None:
         for snapshot in snapshots:
             self.write("DELETE FROM snapshots WHERE id = ?", (snapshot.key,))
             self.write(_GARBAGE, ("parts", *part_keys(snapshot.key), True))
@@ -268,7 +270,7 @@ class SnapshotWriter:
     Writes for a life that has ended, or for a snapshot that was discarded, are ignored.
     """
 
-    def __init__(self, writer: Writer, life: Life) -> None:
+    def __init__(self, writer: Writer, life: StoredLife) -> None:
         self._writer = writer
         self._life = life
         self._key, self._n, self._bytes_up_to = life.open_snapshot, life.n, life.bytes_up_to

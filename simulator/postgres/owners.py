@@ -12,7 +12,7 @@ from simulator.persistence.errors import LeaseLost, StoreError
 from simulator.persistence.keeper import StoreKeeper
 from simulator.persistence.replay.rebuilding import resume_after_restart
 from simulator.persistence.restoration import CannotResume, RestoredSandbox, Restorer
-from simulator.persistence.writer import Life
+from simulator.persistence.writer import StoredLife
 from simulator.postgres.address import TIMEOUT_S
 from simulator.postgres.leases import Leases, Peer
 from simulator.postgres.postgres_store import READERS_MAX, PostgresStore
@@ -145,7 +145,7 @@ class Owners:
             await self._resume(sandbox_id, lives[0], server_id)
         self.add(sandbox_id)
 
-    async def _resume(self, sandbox_id: str, life: Life, server_id: int) -> None:
+    async def _resume(self, sandbox_id: str, life: StoredLife, server_id: int) -> None:
         around = self.app.sandboxes.surroundings.with_own_budgets()
         try:
             found = await in_background(self.restore, sandbox_id, around)

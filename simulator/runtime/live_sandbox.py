@@ -36,7 +36,7 @@ from simulator.runtime.events import Action, EventLog
 from simulator.runtime.holds import Holds
 from simulator.runtime.inboxes import InboxInputs
 from simulator.runtime.journal import Exchange, Journal
-from simulator.runtime.lives import Ending, FirstState, Life, SandboxSpec, Surroundings, first_state
+from simulator.runtime.lives import FirstState, Life, LifeEnding, SandboxSpec, Surroundings, first_state
 from simulator.runtime.marks import NO_KEEPER, Keeper, StoredPlace
 from simulator.runtime.operations import ServerCounts
 from simulator.runtime.traces import Trace, caller
@@ -55,7 +55,7 @@ class LiveSandbox:
         self.unanswered: list[Exchange] = []  # executed; their answers wait for the delay of a fault
         self.new_events: list[DomainEvent] = []  # of the input that is being applied
         self.events = EventLog(id_)
-        self.last_ending: Ending = "reset"  # why the last life ended, if one has
+        self.last_ending: LifeEnding = "reset"  # why the last life ended, if one has
         self.is_deleted = False
         self.is_touched = True  # used since the last sweep for idle sandboxes
         self.last_used_s = 0.0
@@ -63,7 +63,7 @@ class LiveSandbox:
         # Of the server; `Sandboxes` sets most of it when it admits the sandbox
         self._surroundings = surroundings
         self.keeper: Keeper[LiveSandbox] = NO_KEEPER
-        self.on_ending: Callable[[LiveSandbox, Ending], None] = lambda live, ending: None
+        self.on_ending: Callable[[LiveSandbox, LifeEnding], None] = lambda live, ending: None
         self.server_counts = ServerCounts()
         self.server_secrets = Secrets()
         self.former_secrets = FormerSecrets()  # of ended lives of all sandboxes
@@ -77,7 +77,7 @@ class LiveSandbox:
         """Open the journal and the tape of the next life."""
         limits = self.spec.scenario.limits
         self.journal = Journal(limits.journal, limits.journal_bytes)
-        self.tape = Tape(limits.tape, limits.tape_bytes, self._surroundings.budgets.tapes)
+        self.tape = Tape(limits.tape, limits.tape_bytes, self._surroundings.tape_budget)
 
     def _new_life(self, first: FirstState) -> Life:
         return Life(self.id, self.spec, first, self.journal, self.tape, self._surroundings)
@@ -236,7 +236,7 @@ class LiveSandbox:
         self.start()
         await old_driver.close()
 
-    def _stop_life(self, ending: Ending) -> None:
+    def _stop_life(self, ending: LifeEnding) -> None:
         """Stop for a reset or a rewind. The life's records stay until `_replace_life`."""
         self.last_ending = ending
         self.stop()
@@ -252,7 +252,7 @@ class LiveSandbox:
     def join(self, surroundings: Surroundings) -> None:
         """Join the sandboxes of a server, after a rebuild with own budgets."""
         self._surroundings = surroundings
-        self.life.join(surroundings.budgets)
+        self.life.join(surroundings)
 
     def frozen_copy(self) -> "LiveSandbox":
         """Return a copy with the records of this life, which is about to end. Threads may read it; nobody may command

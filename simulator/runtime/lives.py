@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from math import inf
 from typing import Final, Literal, NamedTuple
 
@@ -87,33 +88,18 @@ def quotas(transactions: int | None = None, bytes_: int | None = None, rate: flo
     )
 
 
-class ServerBudgets(NamedTuple):
-    """The budgets of a server: for inboxes, and for tapes."""
-
-    inboxes: InboxBudget
-    tapes: TapeBudget
-
-
-def server_budgets(tapes_bytes_max: float | None = None) -> ServerBudgets:
-    """Return new budgets for a server."""
-    return ServerBudgets(server_budget(), TapeBudget() if tapes_bytes_max is None else TapeBudget(tapes_bytes_max))
-
-
-def unshared_budgets() -> ServerBudgets:
-    """Return budgets for a separately rebuilt sandbox, without a limit for its tape."""
-    return server_budgets(inf)
-
-
 class Surroundings(msgspec.Struct, frozen=True):
-    """The parts of a server that a sandbox uses from its beginning: the wall clock, the sender and the budgets."""
+    """The parts of a server that a sandbox uses from its beginning. The budgets limit all its sandboxes together;
+    without them, those of a sandbox that is rebuilt, which must not evict messages of the others."""
 
     wall: Wall
     sender: Sender
-    budgets: ServerBudgets
+    inbox_budget: InboxBudget = msgspec.field(default_factory=server_budget)
+    tape_budget: TapeBudget = msgspec.field(default_factory=partial(TapeBudget, inf))
 
     def with_own_budgets(self) -> "Surroundings":
-        """Return these surroundings for a sandbox that is rebuilt: it must not evict messages of the others."""
-        return Surroundings(self.wall, self.sender, unshared_budgets())
+        """Return these surroundings for a sandbox that is rebuilt."""
+        return Surroundings(self.wall, self.sender)
 
 
 class SandboxSpec(msgspec.Struct, frozen=True):
@@ -148,7 +134,7 @@ class FirstState(NamedTuple):
     core: Sandbox
 
 
-Ending = Literal["", "deleted", "reset", "rewound"]
+LifeEnding = Literal["", "deleted", "reset", "rewound"]
 """The reason why a life of a sandbox ended; empty while it lasts."""
 
 
@@ -210,7 +196,7 @@ class Life:
         self.beginning = Beginning(spec, state.started, first.clock.mode, first.clock.rate)
         self.journal = journal
         self.tape = tape
-        self.inboxes = Inboxes(scenario.limits, surroundings.budgets.inboxes, state.started, state.secrets, state.seed)
+        self.inboxes = Inboxes(scenario.limits, surroundings.inbox_budget, state.started, state.secrets, state.seed)
         self.inboxes.follow(scenario.inboxes)
         self.courier = Courier(id_, state.seed, scenario, self.inboxes, surroundings.sender, tape.add)
         self.counters = Counters(scenario.expect, state)
@@ -218,10 +204,10 @@ class Life:
         self.marks = Marks()
         self.probes: deque[Notification] = deque(maxlen=SENT_MAX)  # the latest requests of probes; reports number them
 
-    def join(self, budgets: ServerBudgets) -> None:
+    def join(self, surroundings: Surroundings) -> None:
         """Count in the budgets of a server from now on."""
-        self.inboxes.join(budgets.inboxes)
-        self.tape.join(budgets.tapes)
+        self.inboxes.join(surroundings.inbox_budget)
+        self.tape.join(surroundings.tape_budget)
 
     def dispose(self) -> None:
         """Free the records once the caller has dropped its references.

@@ -20,21 +20,14 @@ from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.model.likeness import nearest
 from simulator.domain.reports.coverage import Coverage
 from simulator.persistence.tape.entries import ClockSet
+from simulator.persistence.tape.tape import TapeBudget
 from simulator.redaction import FormerSecrets, Mask, Secrets, followed
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.events import Action, EventHub
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.lives import (
-    NO_QUOTAS,
-    Ending,
-    FirstState,
-    SandboxSpec,
-    Surroundings,
-    first_state,
-    server_budgets,
-)
+from simulator.runtime.lives import NO_QUOTAS, FirstState, LifeEnding, SandboxSpec, Surroundings, first_state
 from simulator.runtime.marks import NO_KEEPER, Keeper
 from simulator.runtime.operations import ServerCounts
 from simulator.runtime.wait_limits import Turnstile, WaitingRoom
@@ -78,7 +71,8 @@ class Sandboxes:
         self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
         self.unique_users: dict[str, LiveSandbox] = {}
         # Shared by the sandboxes
-        self.surroundings = Surroundings(wall, sender, server_budgets(tapes_bytes_max))
+        tape_budget = TapeBudget() if tapes_bytes_max is None else TapeBudget(tapes_bytes_max)
+        self.surroundings = Surroundings(wall, sender, tape_budget=tape_budget)
         self._turnstile = Turnstile()
         self.quotas = NO_QUOTAS  # the limits of new sandboxes that set none
         self.keeper: Keeper[LiveSandbox] = NO_KEEPER
@@ -88,7 +82,7 @@ class Sandboxes:
         self.former_secrets = FormerSecrets()  # of ended lives
         self._secrets = Secrets()  # of all sandboxes and the server; an index that is extended when it is read
         # Ends of lives, whose records still exist when `on_ended` is called
-        self.on_ended: Callable[[LiveSandbox, Ending], None] = lambda sandbox, ending: None
+        self.on_ended: Callable[[LiveSandbox, LifeEnding], None] = lambda sandbox, ending: None
         self._past_coverage = Coverage() if keeps_coverage else None
         self._ttl_s = ttl_s
         self._sweeper: asyncio.TimerHandle | None = None
@@ -169,13 +163,10 @@ class Sandboxes:
         return sandbox_id
 
     def _add(self, sandbox_id: str, spec: SandboxSpec, first: FirstState) -> LiveSandbox:
-        sandbox = self._live(sandbox_id, spec, first)
+        sandbox = LiveSandbox(sandbox_id, spec, first, self.surroundings)
         self._admit(sandbox)
         sandbox.events.note(Action("created", sandbox.clock.now(), sandbox.scenario.name))
         return sandbox
-
-    def _live(self, sandbox_id: str, spec: SandboxSpec, first: FirstState) -> LiveSandbox:
-        return LiveSandbox(sandbox_id, spec, first, self.surroundings)
 
     def _admit(self, sandbox: LiveSandbox, *, is_stored: bool = False) -> None:
         sandbox.on_ending = self._on_ending
@@ -212,7 +203,8 @@ class Sandboxes:
     def stand_in(self, spec: SandboxSpec) -> None:
         """Let a new sandbox stand in for the default sandbox, which another server owns."""
         self._by_id.pop(DEFAULT, None)
-        self._stand_in = self._live(DEFAULT, spec, first_state(DEFAULT, spec, self.surroundings.wall))
+        first = first_state(DEFAULT, spec, self.surroundings.wall)
+        self._stand_in = LiveSandbox(DEFAULT, spec, first, self.surroundings)
 
     async def give_up(self, sandbox: LiveSandbox) -> None:
         """Remove a sandbox that another server may own now; what is stored of it stays."""
@@ -256,7 +248,7 @@ class Sandboxes:
         self.unique_keys = {key: owner for key, owner in self.unique_keys.items() if owner is not sandbox}
         self.unique_users = {name: owner for name, owner in self.unique_users.items() if owner is not sandbox}
 
-    def _on_ending(self, sandbox: LiveSandbox, ending: Ending) -> None:
+    def _on_ending(self, sandbox: LiveSandbox, ending: LifeEnding) -> None:
         self.server_counts.evicted += sandbox.life.journal.left_out - sandbox.evicted_at_start
         if self._past_coverage is not None:
             self._past_coverage.add(sandbox.coverage())

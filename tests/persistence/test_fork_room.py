@@ -26,7 +26,7 @@ def test_forks_whose_tapes_have_no_room_are_refused_until_some_go() -> None:
     fork = {"fork": {"of": "default"}}
     with running(FIRST) as client:
         balances(client, 20)
-        budget = client.app.sandboxes.surroundings.budgets.tapes
+        budget = client.app.sandboxes.surroundings.tape_budget
         budget.bytes_max = 3 * budget.bytes
         made = [client.sim("POST", "/sandboxes", fork) for _ in range(4)]
         assert [one.status for one in made] == [201, 201, 409, 409]
@@ -46,7 +46,7 @@ def test_forks_whose_tapes_have_no_room_are_refused_until_some_go() -> None:
 def test_a_fork_that_fails_holds_nothing() -> None:
     with running(FIRST) as client:
         balances(client, 5)
-        rewinder, budget = rewinder_of(client), client.app.sandboxes.surroundings.budgets.tapes
+        rewinder, budget = rewinder_of(client), client.app.sandboxes.surroundings.tape_budget
         before = budget.bytes
         for wanted in ({"n": 99}, {"mark": "none"}):
             with pytest.raises(Exception, match=r"N is from 0 to 5|no mark"):

@@ -380,7 +380,7 @@ def test_the_inboxes_that_were_rebuilt_count_at_the_server() -> None:
         set_callback(client)
         client.pay("one")
         client.advance()
-        budget = client.app.sandboxes.surroundings.budgets.inboxes
+        budget = client.app.sandboxes.surroundings.inbox_budget
         before = budget.bytes, budget.names
         rewound(client, n=len(client.live.tape))
         assert (budget.bytes, budget.names) == before

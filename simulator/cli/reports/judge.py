@@ -22,7 +22,7 @@ from simulator.domain.model.expectations import Verdict
 from simulator.redaction import Mask, Secrets, redact
 from simulator.runtime.expectation_verdicts import verdicts
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.lives import Ending
+from simulator.runtime.lives import LifeEnding
 from simulator.scenario.library import BODY
 
 _BEST_TO_WORST: Final = (NOT_EXERCISED, "met", "warning", "violated")
@@ -144,7 +144,7 @@ class Judge:
             self._folder = ReportFolder(self._path, running.app.sandboxes, running.url)
         running.app.sandboxes.on_ended = self._add
 
-    def _add(self, live: LiveSandbox, ending: Ending = "") -> None:
+    def _add(self, live: LiveSandbox, ending: LifeEnding = "") -> None:
         """Judge and write a sandbox in a worker thread, since this takes seconds for thousands of payments. The worker
         reads a frozen copy, which has the final state."""
         self._got_request |= live.life.journal.last_n > 0
@@ -159,7 +159,7 @@ class Judge:
         self._waiting.append(self._worker.submit(self._add_life, life, ended, ending, label, masks))
 
     def _add_life(
-        self, life: LiveSandbox, ended: datetime, ending: Ending, label: str, masks: Mapping[str, Mask]
+        self, life: LiveSandbox, ended: datetime, ending: LifeEnding, label: str, masks: Mapping[str, Mask]
     ) -> None:
         if self._tapes is not None:
             self._tapes.add(life, ended, ending)

@@ -11,7 +11,7 @@ from simulator.persistence.replay.player import RequestReplay
 from simulator.persistence.replay.tape_redaction import CannotMask, lines_without_secrets
 from simulator.persistence.replay.tape_writer import packed, take_tape, tape_lines
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.lives import Ending
+from simulator.runtime.lives import LifeEnding
 
 SECRET_MODE: Final = 0o600
 """The mode of a new file with secrets."""
@@ -44,7 +44,7 @@ class RunTapes:
         with suppress(OSError):
             self._path.write_bytes(b"")
 
-    def add(self, life: LiveSandbox, at: datetime, ending: Ending) -> None:
+    def add(self, life: LiveSandbox, at: datetime, ending: LifeEnding) -> None:
         """Append the tape of a life. `at` is the sandbox's time of its end, `ending` its cause, empty at the end of the
         run."""
         if self._file is None or self._error:

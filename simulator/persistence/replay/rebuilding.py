@@ -23,7 +23,7 @@ from simulator.persistence.tape.tape import Tape
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.lives import Beginning, FirstState, Surroundings, core_of, unshared_budgets
+from simulator.runtime.lives import Beginning, FirstState, Surroundings, core_of
 from simulator.scenario.build import ScenarioCompiler
 from simulator.scenario.library import load_scenario, names
 
@@ -43,7 +43,7 @@ class _BlockedSender:
 
 def nowhere() -> Surroundings:
     """Return the surroundings of a sandbox that does not continue."""
-    return Surroundings(lambda: EPOCH, _BlockedSender(), unshared_budgets())
+    return Surroundings(lambda: EPOCH, _BlockedSender())
 
 
 def player_of(

@@ -13,7 +13,7 @@ from simulator.persistence.replay.differences import state_digest, unbegun
 from simulator.persistence.tape.entries import Due, Entry, RequestBegan, Time
 from simulator.redaction import Secrets
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.lives import NO_QUOTAS, Beginning, Ending, Quotas, SandboxSpec
+from simulator.runtime.lives import NO_QUOTAS, Beginning, LifeEnding, Quotas, SandboxSpec
 from simulator.scenario.build import COMPILER, ScenarioCompiler
 
 _LEVEL: Final = 6
@@ -70,7 +70,7 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
     left_out: Annotated[int, msgspec.Meta(ge=0)] = 0
     now: Time | None = None
     due: Due | None = None
-    ended: Ending = ""
+    ended: LifeEnding = ""
     state: str = ""
     marks: tuple[MarkState, ...] = ()
 
@@ -87,7 +87,7 @@ class TakenTape(NamedTuple):
     server: tuple[str, ...] = ()
 
 
-def take_tape(live: LiveSandbox, now: datetime | None = None, ended: Ending = "") -> TakenTape:
+def take_tape(live: LiveSandbox, now: datetime | None = None, ended: LifeEnding = "") -> TakenTape:
     """Return the tape of a sandbox up to now, or of a life that `ended` at the time `now`. It can be read in a
     thread."""
     entries = live.tape.frozen_entries()
@@ -96,7 +96,9 @@ def take_tape(live: LiveSandbox, now: datetime | None = None, ended: Ending = ""
     return TakenTape(head, entries, end, keys, live.former_secrets.generations, server)
 
 
-def end_of(live: LiveSandbox, entries: int, left_out: int = 0, now: datetime | None = None, ended: Ending = "") -> End:
+def end_of(
+    live: LiveSandbox, entries: int, left_out: int = 0, now: datetime | None = None, ended: LifeEnding = ""
+) -> End:
     """Return the end of a sandbox's tape with this number of entries, as in `take_tape`."""
     return End(
         end=entries,

@@ -13,7 +13,7 @@ from simulator.persistence.replay.tape_reader import read_tapes
 from simulator.persistence.replay.tape_redaction import StandIns, lines_without_secrets
 from simulator.persistence.replay.tape_writer import take_tape, tape_lines
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.lives import Ending
+from simulator.runtime.lives import LifeEnding
 from tests.support.client import Client, running
 from tests.support.replaying import play, play_whole
 
@@ -264,7 +264,7 @@ def test_a_request_that_waits_when_its_tape_gets_full_waits_still_on_it() -> Non
 
 
 @pytest.mark.parametrize("ended", ["deleted", "reset", "rewound"])
-def test_a_masked_tape_says_what_ended_it(ended: Ending) -> None:
+def test_a_masked_tape_says_what_ended_it(ended: LifeEnding) -> None:
     users = [{"username": "real", "password": "rewound"}, {"username": "other", "password": "a-long-password"}]
     with running({"resellers": [{"code": "RS001", "users": users}]}) as client:
         client.call("GET", "/v2/balance")

@@ -19,7 +19,7 @@ def command() -> Entry:
 
 
 def budget_of(client: Client) -> TapeBudget:
-    return client.app.sandboxes.surroundings.budgets.tapes
+    return client.app.sandboxes.surroundings.tape_budget
 
 
 def on_tapes(client: Client) -> int:
