@@ -129,9 +129,7 @@ class Writer:
         self.bytes = 0  # about what all commits have written
         self._retention = retention
         self._statements: list[Statement] = []
-        self._entries: list[
-            tuple[StoredLife, int, int, EntryData]
-        ] = []  # after these: life, n, time, content
+        self._entries: list[tuple[StoredLife, int, int, EntryData]] = []  # after those: life, n, time, content
 
     def take(self) -> list[Statement]:
         """Return the pending statements, which the caller commits."""
