@@ -33,7 +33,7 @@ from simulator.runtime.operations import DRAINING, REBUILDING, STARTING, STOPPIN
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.server.serve import CannotListen, Server, host_for_clients, make_server
-from simulator.server.tls import TlsSettings
+from simulator.server.transports import TlsSettings
 from simulator.whole_files import content_of
 
 if TYPE_CHECKING:

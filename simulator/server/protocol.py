@@ -20,10 +20,11 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from simulator.server import request_reader as reading
-from simulator.server.answer_writer import AnswerWriter, ClientDeadline, GatedTransport, OutputGate, ResponseBatcher
+from simulator.server.answer_queue import ClientDeadline, ResponseBatcher
 from simulator.server.foreign_clients import ForeignClients
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRefusal, HttpRequest, RequestMemoryBudget
 from simulator.server.responder import BEGUN, AnswerNow, Application, FirstResult, Responder, resume
+from simulator.server.transports import AnswerWriter, GatedTransport, OutputGate
 
 HIGH_WATER_BYTES: Final = 65536  # the size of the unread part of a body at which the connection pauses reading
 

@@ -11,19 +11,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 import uvicorn
 from msgspec import structs
 
-from simulator.server.answer_writer import OutputGate, ResponseBatcher
+from simulator.server.answer_queue import ResponseBatcher
 from simulator.server.foreign_clients import ForeignClients
 from simulator.server.message import HttpLimits, RequestMemoryBudget
 from simulator.server.protocol import HttpProtocol
 from simulator.server.responder import Application
-
-if TYPE_CHECKING:
-    from simulator.server.tls import TlsSettings
+from simulator.server.transports import OutputGate, TlsEntry, TlsSettings
 
 BACKLOG: Final = 2048  # connections that may wait for the server
 _KEEP_ALIVE_S: Final = 75  # longer than the idle time of the usual client pools, so that it is the client that closes
@@ -62,7 +60,7 @@ class Server(uvicorn.Server):
         listener: socket.socket,
         on_ready: Callable[[], None],
         on_stop: Callable[[], None],
-        tls: "TlsSettings | None",
+        tls: TlsSettings | None,
     ) -> None:
         self._woken = asyncio.Event()
         super().__init__(config)
@@ -168,7 +166,7 @@ def make_server(
     on_stop: Callable[[], None] = lambda: None,
     on_notice: Callable[[str], object] = lambda text: None,
     gate: OutputGate | None = None,
-    tls: "TlsSettings | None" = None,
+    tls: TlsSettings | None = None,
 ) -> Server:
     """Bind `host:port` (0: a free one) and return the server for `app`; raises CannotListen.
 
@@ -180,8 +178,6 @@ def make_server(
     budget, foreign = RequestMemoryBudget(limits), ForeignClients(on_notice)
     protocol: Any = partial(HttpProtocol, app, budget, ResponseBatcher(), gate, foreign)
     if tls is not None:
-        from simulator.server.tls import TlsEntry
-
         protocol = partial(TlsEntry, tls, protocol, foreign, limits)
     config = uvicorn.Config(
         app,

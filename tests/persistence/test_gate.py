@@ -11,7 +11,7 @@ from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, 
 from simulator.persistence.errors import LeaseLost, StoreError, WriteFailed
 from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.store import Store
-from simulator.server.answer_writer import LEASE_LOST_ANSWER, GatedTransport
+from simulator.server.transports import LEASE_LOST_ANSWER, GatedTransport
 from tests.support.late_stores import LateStore
 from tests.support.stores import append
 

@@ -7,7 +7,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from simulator.server.answer_writer import ResponseBatcher
+from simulator.server.answer_queue import ResponseBatcher
 from simulator.server.message import HttpLimits, RequestMemoryBudget
 from simulator.server.protocol import HttpProtocol
 from tests.support.echo_at_once import EchoAtOnce

@@ -12,7 +12,7 @@ import pytest
 
 from simulator.cli.certificates import context_of
 from simulator.server.message import HttpLimits
-from simulator.server.tls import TlsSettings
+from simulator.server.transports import TlsSettings
 from tests.support.certificates import Pair, name_of, pair
 from tests.support.connections import connected, hang_up
 from tests.support.echo_server import PATIENCE_S, Client, Served, serving

@@ -14,7 +14,7 @@ from simulator.server.responder import Message
 from simulator.server.responder import Responder as Connection
 from simulator.server.responder import responder_of as connection_of
 from simulator.server.serve import make_server
-from simulator.server.tls import TlsSettings
+from simulator.server.transports import TlsSettings
 from tests.support.client import Response
 from tests.support.connections import hang_up
 

@@ -17,7 +17,7 @@ from simulator.runtime import lanes
 from simulator.runtime.courier import Sender
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Marks, StoredPlace
-from simulator.server.answer_writer import GatedTransport
+from simulator.server.transports import GatedTransport
 from tests.support.processes import PROGRAM
 from tools.kills.frequent_snapshots import use_short_intervals
 

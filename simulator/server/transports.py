@@ -1,27 +1,26 @@
-"""How connections answer: the batcher of connections that answer at the end of an event loop turn, the deadline of a
-client, the gate that holds output, and the writer, which waits for clients that read slowly.
+"""What is between a socket and the protocol: TLS, a gate that holds the output, and a writer, which waits for clients
+that read slowly.
 
-A task and two ASGI messages for each request would cost more than the network. So an application may have a method
-`answer_now`, whose first step runs without a task (`HttpProtocol`).
+With TLS, our protocol gets a connection when its handshake is done, for which a client has `HANDSHAKE_S`. A client that
+sends plain HTTP gets an answer that it can read. The certificate can be replaced while connections are open.
 """
 
 import asyncio
-import logging
-import math
+import re
+import ssl
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final, cast
 
 from uvicorn.server import ServerState
 
-from simulator.server.message import HttpLimits, HttpRefusal, HttpRequest, RequestMemoryBudget, header_lines
+from simulator.server.foreign_clients import LOGGED, ForeignClients
+from simulator.server.message import HttpLimits, HttpRefusal, RequestMemoryBudget
 
-CONNECTIONS_MAX: Final = 64
-"""The number of connections that answer in a turn. The others come first in the next turn, after the loop has checked
-its timers and sockets, so that pipelined requests of some clients do not delay other clients."""
+HANDSHAKE_S: Final = 10.0
 
-_LOG: Final = logging.getLogger(__name__)
+is_text: Final = re.compile(rb"[\r\n -~]").match  # no record of TLS begins so, and every request of plain HTTP does
 _LEASE_LOST: Final = (
     b'{"error":"lease_lost","message":"this server has lost its lease, and nothing was stored; send the request again",'
     b'"path":""}'
@@ -33,111 +32,132 @@ LEASE_LOST_ANSWER: Final = (
 """The answer instead of one that must not leave, since what it says was not stored."""
 
 
-class BatcherConnection(Protocol):
-    """The parts of an `HttpProtocol` that the batcher uses."""
+class TlsSettings:
+    """The context for new connections, and the time limit of their handshakes. The context may be replaced at any time;
+    open connections keep theirs."""
 
-    writer: "AnswerWriter"
+    def __init__(self, context: ssl.SSLContext, *, handshake_s: float = HANDSHAKE_S) -> None:
+        self.context = context
+        self.handshake_s = handshake_s
 
-    def answer_next(self, now: float) -> None: ...
-    def hang_up(self) -> None: ...
 
+class TlsEntry(asyncio.Protocol):
+    """A new connection until its handshake is done; then the protocol that `make` returns takes it over. Until then it
+    counts as one of the server's connections. uvicorn passes the rest."""
 
-class ResponseBatcher:
-    """A queue of the connections that have requests to answer at the end of this turn."""
+    _transport: asyncio.Transport
+    _shaking: asyncio.Task[None]
+    _has_begun: asyncio.Future[None]
+    _is_inside = False
+    _has_ended = False
+    _is_refused = False
 
-    def __init__(self) -> None:
-        self._waiting: dict[BatcherConnection, None] = {}  # oldest first
-        self._defaults: list[tuple[bytes, bytes]] = []
-        self._lines = b""
+    def __init__(
+        self,
+        settings: TlsSettings,
+        make: Callable[..., asyncio.Protocol],
+        foreign: ForeignClients,
+        limits: HttpLimits,
+        *,
+        server_state: ServerState,
+        **given: Any,
+    ) -> None:
+        self._settings, self._foreign, self._limits = settings, foreign, limits
+        self._make = partial(make, server_state=server_state, **given)
+        self._connections: set[Any] = server_state.connections
+        self._first: list[bytes] = []  # the beginning of the handshake, which came before TLS was there to take it
+        self._early: list[bytes] = []  # what came with its end
 
-    def default_lines(self, server_state: ServerState) -> bytes:
-        """Return the server's default headers as lines, cached: uvicorn makes a new list every second."""
-        headers = server_state.default_headers
-        if headers is not self._defaults:
-            self._defaults, self._lines = headers, header_lines(headers)
-        return self._lines
-
-    def add(self, connection: BatcherConnection) -> None:
-        """Let a connection answer at the end of this turn, or of a later turn when there are many."""
-        if not self._waiting:
-            asyncio.get_running_loop().call_soon(self._end)
-        self._waiting[connection] = None
-
-    def _end(self) -> None:
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin the handshake, unless there are too many connections."""
+        self._transport = cast(asyncio.Transport, transport)
         loop = asyncio.get_running_loop()
-        waiting = list(self._waiting)
-        self._waiting = dict.fromkeys(waiting[CONNECTIONS_MAX:])
-        if self._waiting:
-            loop.call_soon(self._end)
-        del waiting[CONNECTIONS_MAX:]
-        now = loop.time()
-        for connection in waiting:
-            try:
-                connection.answer_next(now)
-            except Exception:  # must not affect the other connections
-                _LOG.exception("A request could not be answered")
-                connection.hang_up()
-        for connection in waiting:
-            connection.writer.flush()
+        self._has_begun = loop.create_future()
+        self._shaking = loop.create_task(self._shake())
+        self._connections.add(self)
+        if len(self._connections) > self._limits.connections:
+            self.hang_up()
 
+    def hang_up(self) -> None:
+        """Close at once."""
+        self._connections.discard(self)
+        self._shaking.cancel()
+        self._transport.abort()
 
-class ClientDeadline:
-    """Calls `on_due` at the time that was set last: first, when the head of a request must have arrived.
+    shutdown = hang_up  # uvicorn calls it when the server stops
 
-    Setting a later time does not touch the timer: the old one fires, finds that the deadline has moved, and is set
-    again. Cancelling and creating a timer of the event loop costs twenty times as much.
-    """
+    async def _shake(self) -> None:
+        loop = asyncio.get_running_loop()
+        ends_at = loop.time() + self._settings.handshake_s
+        try:
+            async with asyncio.timeout_at(ends_at):
+                await self._has_begun
+            if is_text(self._first[0]):
+                self._is_refused = True
+                self._foreign.log("plain", LOGGED["plain"])
+                self._transport.write(HttpRefusal("tls_only").encode(b""))
+                self._transport.write_eof()
+                self._transport.resume_reading()  # with unread bytes it would be reset, and the answer lost
+                await asyncio.sleep(self._limits.linger_s)
+                self._transport.abort()
+                return
+            self._is_inside = True
+            loop.call_soon(loop.call_soon, self._feed)  # after the calls that `start_tls` schedules
+            inside = await loop.start_tls(
+                self._transport,
+                self,
+                self._settings.context,
+                server_side=True,
+                ssl_handshake_timeout=max(ends_at - loop.time(), 0.001),
+            )
+        except (OSError, asyncio.CancelledError):  # no TLS, too slow, or gone
+            self._transport.abort()
+            return
+        finally:
+            self._connections.discard(self)
+        if inside is None or inside.is_closing():
+            self._transport.abort()
+            return
+        protocol = self._make()
+        inside.set_protocol(protocol)
+        protocol.connection_made(inside)
+        for data in self._early:
+            protocol.data_received(data)
+        self._early.clear()
+        if self._has_ended:
+            protocol.eof_received()
+            inside.close()
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, on_due: Callable[[], None], limits: HttpLimits) -> None:
-        self._loop, self._on_due, self._limits = loop, on_due, limits
-        self._body_due = 0.0  # when the body that is being read has to be here
-        self._at = self._fires_at = loop.time() + limits.head_timeout_s
-        self._timer = loop.call_at(self._at, self._fire)
+    def data_received(self, data: bytes) -> None:
+        """Keep the beginning of the handshake for TLS, and what comes with its end for the protocol."""
+        if self._is_refused:
+            return
+        if self._is_inside:
+            self._early.append(data)
+            return
+        self._first.append(data)
+        self._transport.pause_reading()  # the rest is for TLS
+        if not self._has_begun.done():
+            self._has_begun.set_result(None)
 
-    def set(self, seconds: float) -> None:
-        """Move the deadline to `seconds` from now."""
-        self.set_at(self._loop.time() + seconds)
+    def eof_received(self) -> None:
+        """Note that the client sends no more."""
+        self._has_ended = True
+        if not self._is_inside and not self._is_refused:
+            self.hang_up()
 
-    def set_at(self, at: float) -> None:
-        """Move the deadline to `at`, a time of the loop's clock."""
-        self._at = at
-        if at < self._fires_at:
-            self._arm()
-
-    def await_body(self, request: HttpRequest | None) -> None:
-        """Wait for the next packet of a body. With `request`, the time for the whole body starts if it has not yet."""
-        if request is not None and not request.spans_packets:
-            request.spans_packets = True
-            self._body_due = self._loop.time() + self._limits.body_total_s
-        self.set_at(min(self._loop.time() + self._limits.body_timeout_s, self._body_due))
-
-    def restart_body(self) -> None:
-        """Give a body its whole time again, since the server itself did not read."""
-        self._body_due = self._loop.time() + self._limits.body_total_s
-        self.await_body(None)
-
-    def late_body(self) -> HttpRefusal:
-        """Return the refusal of a body that took too long as a whole, or paused too long."""
-        if self._loop.time() >= self._body_due:
-            return HttpRefusal("body_too_slow", self._limits.body_total_s)
-        return HttpRefusal("body_timeout", self._limits.body_timeout_s)
-
-    def end(self) -> None:
-        """Cancel the timer and release the callback."""
-        self._timer.cancel()
-        self._on_due = lambda: None
-
-    def _arm(self) -> None:
-        self._timer.cancel()
-        self._fires_at = self._at
-        self._timer = self._loop.call_at(self._at, self._fire)
-
-    def _fire(self) -> None:
-        self._fires_at = math.inf
-        if self._loop.time() < self._at:
-            self._arm()
-        else:
-            self._on_due()
+    def _feed(self) -> None:
+        """Pass the bytes that arrived before TLS was set up to TLS."""
+        protocol = cast(asyncio.BufferedProtocol, self._transport.get_protocol())
+        for data in self._first:
+            view = memoryview(data)
+            while len(view) and not self._transport.is_closing():
+                buffer = memoryview(protocol.get_buffer(len(view)))
+                count = min(len(buffer), len(view))
+                buffer[:count] = view[:count]
+                protocol.buffer_updated(count)
+                view = view[count:]
+        self._first.clear()
 
 
 Act = Callable[[], None]
