@@ -1,20 +1,18 @@
-"""When connections answer: the batcher of connections that answer at the end of an event loop turn, and the deadline of
-a client.
+"""The half of a connection that answers: the queue of its requests, and the batcher of all queues.
 
 A task and two ASGI messages for each request would cost more than the network. So an application may have a method
-`answer_now`, whose first step runs without a task (`HttpProtocol`).
+`answer_now`, whose first step runs without a task, at the end of the event loop's turn.
 """
 
 import asyncio
 import logging
-import math
-from collections.abc import Callable
-from typing import Final, Protocol
+from functools import partial
+from typing import Final
 
 from uvicorn.server import ServerState
 
-from simulator.server.message import HttpLimits, HttpRefusal, HttpRequest, header_lines
-from simulator.server.transports import AnswerWriter
+from simulator.server.message import BODYLESS, STATUS_LINE, HttpRefusal, HttpRequest
+from simulator.server.responder import BEGUN, AnswerConnection, AnswerNow, Application, FirstResult, Responder, resume
 
 CONNECTIONS_MAX: Final = 64
 """The number of connections that answer in a turn. The others come first in the next turn, after the loop has checked
@@ -23,108 +21,168 @@ its timers and sockets, so that pipelined requests of some clients do not delay 
 _LOG: Final = logging.getLogger(__name__)
 
 
-class BatcherConnection(Protocol):
-    """The parts of an `HttpProtocol` that the batcher uses."""
+class AnswerQueue:
+    """The requests of a connection without a complete answer, oldest first; the reader appends them. The first is
+    answered at once, or by `responder` in a task; then it stays until its answer or its task is over."""
 
-    writer: AnswerWriter
+    def __init__(
+        self, connection: AnswerConnection, requests: list[HttpRequest], app: Application, batcher: "ResponseBatcher"
+    ) -> None:
+        self.responder: Responder | None = None
+        self.connection, self.writer = connection, connection.writer
+        self._requests = requests
+        self._app = app
+        self._answer_now: AnswerNow = getattr(app, "answer_now", lambda *_: None)
+        self._batcher = batcher
+        self._refusal = b""  # follows the last answer; encoded, since the exception would keep the packet
+        self._has_client_left = False
 
-    def answer_next(self, now: float) -> None: ...
-    def hang_up(self) -> None: ...
+    @property
+    def is_sending(self) -> bool:
+        """Return whether a responder has begun an answer."""
+        return self.responder is not None and self.responder.stage is BEGUN
+
+    # Events of the reading half
+
+    def wake(self, request: HttpRequest | None) -> None:
+        """Wake the responder if it answers `request`, of which a part has arrived, or whose client may have left."""
+        if self.responder is not None and self.responder.request is request:
+            self.responder.has_input.set()
+
+    def refuse(self, refusal: HttpRefusal, request: HttpRequest | None) -> None:
+        """Send a refusal after the other answers, instead of the answer to `request`, the newest of the queue, or to
+        bytes that are no request yet. If that answer has begun, only end it."""
+        responder, is_begun = self.responder, self.is_sending
+        if request is not None:
+            self._requests.pop()
+        if responder is not None and responder.request is request:
+            self.responder = None
+            responder.end_exchange()
+            if is_begun:
+                self.connection.linger()
+                return
+        self._refusal = self._refusal or refusal.encode(self.connection.default_lines())
+        self._batcher.add(self)
+
+    def finish(self) -> bool:
+        """Answer the queue, and close after the last answer. Return whether an answer is still to be sent."""
+        self.answer_next()
+        self.writer.flush()
+        if self._requests and not self._refusal:
+            self._requests[-1].keep_alive = self._requests[-1].is_plain = False  # a task answers, and closes
+        return bool(self._requests)
+
+    def on_client_left(self) -> None:
+        """Execute the complete requests, one in each turn, until one needs a task. It runs without its client; those
+        after it are dropped."""
+        self._has_client_left, self._refusal = True, b""
+        if self.responder is not None:
+            self.abandon()
+        elif self._requests and not self._requests[-1].is_whole:
+            self._requests.pop()
+        self.answer_next()
+
+    def abandon(self) -> None:
+        """Drop the queue. Tell the request in progress, if there is one, that its client has left."""
+        if self.responder is not None:
+            self.responder.on_client_left()
+        self.drop()
+
+    def drop(self) -> None:
+        """Drop the requests that wait, and the refusal after them."""
+        del self._requests[0 if self.responder is None else 1 :]
+        self._refusal = b""
+
+    # Answering
+
+    def answer_next(self) -> None:
+        """Answer the oldest request, unless one is in progress or the client does not read. The next request follows in
+        the next turn. A refusal follows the last answer, and ends the connection."""
+        requests = self._requests
+        if requests and self.responder is None and not self.writer.is_stalled:
+            request = requests[0]
+            if request.is_whole and request.is_plain:
+                self._answer_at_once(request)
+            else:
+                self._begin_task(request, None)
+            if requests and self.responder is None:
+                self._batcher.add(self)
+                return
+        self.connection.on_turn_end()
+        if self._refusal and not requests:
+            self.writer.write(self._refusal)
+            self.connection.linger()
+
+    def _answer_at_once(self, request: HttpRequest) -> None:
+        """Answer a plain request by `answer_now`, or in a task what it cannot answer at once and whole."""
+        pending = self._answer_now(request, self.connection.client[0])
+        result: FirstResult = None
+        try:
+            if pending is not None:
+                result = resume(pending, pending.send(None))  # `send` runs it until it waits for a future, or returns
+        except StopIteration as done:
+            status, lines, body, ending = result = done.value
+            if ending is None and status not in BODYLESS and request.method != "HEAD":
+                default_lines = self.connection.default_lines()
+                self.writer.unsent += b"".join((STATUS_LINE[status], default_lines, lines, b"\r\n", body))
+                del self._requests[0]
+                return
+        except Exception as error:  # logged and answered 500, as for any application
+            result = error
+        self._begin_task(request, result)
+
+    def _begin_task(self, request: HttpRequest, result: FirstResult) -> None:
+        responder = self.responder = Responder(self.connection, request, self._on_answer_over)
+        task = asyncio.get_running_loop().create_task(responder.run(self._app, result))
+        self.connection.tasks.add(task)
+        task.add_done_callback(partial(self._on_task_done, responder))
+        if self._has_client_left:
+            self.abandon()
+
+    def _on_task_done(self, responder: Responder, task: asyncio.Task[None]) -> None:
+        self.connection.tasks.discard(task)
+        if self.responder is responder:  # no complete answer was sent
+            self._on_answer_over()
+
+    def _on_answer_over(self) -> None:
+        self.responder = None
+        self._batcher.add(self)
+        if not self._requests.pop(0).keep_alive:
+            self.connection.end_after_answer()
 
 
 class ResponseBatcher:
     """A queue of the connections that have requests to answer at the end of this turn."""
 
     def __init__(self) -> None:
-        self._waiting: dict[BatcherConnection, None] = {}  # oldest first
+        self._waiting: dict[AnswerQueue, None] = {}  # oldest first
         self._defaults: list[tuple[bytes, bytes]] = []
         self._lines = b""
 
     def default_lines(self, server_state: ServerState) -> bytes:
         """Return the server's default headers as lines, cached: uvicorn makes a new list every second."""
-        headers = server_state.default_headers
-        if headers is not self._defaults:
-            self._defaults, self._lines = headers, header_lines(headers)
+        if self._defaults is not server_state.default_headers:
+            self._defaults = server_state.default_headers
+            self._lines = b"".join([b"%b: %b\r\n" % header for header in self._defaults])
         return self._lines
 
-    def add(self, connection: BatcherConnection) -> None:
+    def add(self, queue: AnswerQueue) -> None:
         """Let a connection answer at the end of this turn, or of a later turn when there are many."""
         if not self._waiting:
             asyncio.get_running_loop().call_soon(self._end)
-        self._waiting[connection] = None
+        self._waiting[queue] = None
 
     def _end(self) -> None:
-        loop = asyncio.get_running_loop()
         waiting = list(self._waiting)
         self._waiting = dict.fromkeys(waiting[CONNECTIONS_MAX:])
         if self._waiting:
-            loop.call_soon(self._end)
+            asyncio.get_running_loop().call_soon(self._end)
         del waiting[CONNECTIONS_MAX:]
-        now = loop.time()
-        for connection in waiting:
+        for queue in waiting:
             try:
-                connection.answer_next(now)
+                queue.answer_next()
             except Exception:  # must not affect the other connections
                 _LOG.exception("A request could not be answered")
-                connection.hang_up()
-        for connection in waiting:
-            connection.writer.flush()
-
-
-class ClientDeadline:
-    """Calls `on_due` at the time that was set last: first, when the head of a request must have arrived.
-
-    Setting a later time does not touch the timer: the old one fires, finds that the deadline has moved, and is set
-    again. Cancelling and creating a timer of the event loop costs twenty times as much.
-    """
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, on_due: Callable[[], None], limits: HttpLimits) -> None:
-        self._loop, self._on_due, self._limits = loop, on_due, limits
-        self._body_due = 0.0  # when the body that is being read has to be here
-        self._at = self._fires_at = loop.time() + limits.head_timeout_s
-        self._timer = loop.call_at(self._at, self._fire)
-
-    def set(self, seconds: float) -> None:
-        """Move the deadline to `seconds` from now."""
-        self.set_at(self._loop.time() + seconds)
-
-    def set_at(self, at: float) -> None:
-        """Move the deadline to `at`, a time of the loop's clock."""
-        self._at = at
-        if at < self._fires_at:
-            self._arm()
-
-    def await_body(self, request: HttpRequest | None) -> None:
-        """Wait for the next packet of a body. With `request`, the time for the whole body starts if it has not yet."""
-        if request is not None and not request.spans_packets:
-            request.spans_packets = True
-            self._body_due = self._loop.time() + self._limits.body_total_s
-        self.set_at(min(self._loop.time() + self._limits.body_timeout_s, self._body_due))
-
-    def restart_body(self) -> None:
-        """Give a body its whole time again, since the server itself did not read."""
-        self._body_due = self._loop.time() + self._limits.body_total_s
-        self.await_body(None)
-
-    def late_body(self) -> HttpRefusal:
-        """Return the refusal of a body that took too long as a whole, or paused too long."""
-        if self._loop.time() >= self._body_due:
-            return HttpRefusal("body_too_slow", self._limits.body_total_s)
-        return HttpRefusal("body_timeout", self._limits.body_timeout_s)
-
-    def end(self) -> None:
-        """Cancel the timer and release the callback."""
-        self._timer.cancel()
-        self._on_due = lambda: None
-
-    def _arm(self) -> None:
-        self._timer.cancel()
-        self._fires_at = self._at
-        self._timer = self._loop.call_at(self._at, self._fire)
-
-    def _fire(self) -> None:
-        self._fires_at = math.inf
-        if self._loop.time() < self._at:
-            self._arm()
-        else:
-            self._on_due()
+                queue.connection.hang_up()
+        for queue in waiting:
+            queue.writer.flush()

@@ -35,7 +35,6 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
     raw_target: bytes = b""  # the target as sent, if it is not in origin form
     is_whole: bool = False
     body: bytes | bytearray = b""  # the bytes that `take` has not returned yet
-    spans_packets: bool = False  # the body did not end in the packet of the head
     arrived: int = 0  # bytes of the body, including those that `take` returned
     has_left: bool = False  # the client closed the connection or its sending side, or the answer is over
     on_left: Callable[[], object] | None = None  # called then

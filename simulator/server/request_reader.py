@@ -1,27 +1,23 @@
 """The parser of a connection's requests: bytes in, requests out. It uses no socket and no clock.
 
-A connection reads and answers at the same time. Requests arrive one after the other, each as a head and a body: the
-state goes from OPENED or IDLE to HEAD, BODY and IDLE. A refusal, a request that asks to close, a client that closes its
-sending side, or a server that stops leads to DRAINING: earlier requests are still answered, later bytes are dropped,
-and so is a request with an incomplete body, unless the application is reading the body: it gets a disconnect. LINGERING
-follows when everything is written: closing at once would reset the connection and could lose the answer.
+Requests arrive one after the other, each as a head and a body: the state goes from IDLE to HEAD, BODY and IDLE. Reading
+ends with a refusal, a request that asks to close, the end of the client's sending side, or the end of the connection.
 """
 
 import re
-from collections import deque
 from collections.abc import Sequence
-from enum import IntEnum, auto
-from typing import Final
+from enum import Enum, auto
+from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
 import httptools
 
-from simulator.server.message import HttpLimits, HttpRefusal, HttpRequest, header_lines
+from simulator.server.message import HttpLimits, HttpRefusal, HttpRequest, RequestMemoryBudget, header_lines
 
 QUEUED_MAX: Final = 32  # unanswered requests of a connection; parsing stops after the slice that reaches it
 SLICE_BYTES: Final = 8192  # a packet may have ten thousand requests: it is parsed in slices, until the queue is full
 
-_REQUEST_BYTES: Final = 1024  # of a request's objects, roughly
+_REQUEST_BYTES: Final = 1024  # of the objects of each request after the first, roughly
 _FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
 _OPTIONS: Final = frozenset({b"connection", b"expect", b"transfer-encoding"})
 _BROKEN_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
@@ -29,23 +25,19 @@ _BROKEN_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _is_plain_path = re.compile(rb"/[^%#\x80-\xff]*(?<!\?)").fullmatch
 
 
-class ReadingState(IntEnum):
-    """The state of reading. Before DRAINING a connection reads bytes, from DRAINING on it drops them."""
+class ReadingState(Enum):
+    """What the parser waits for."""
 
-    OPENED = auto()  # the first byte
     IDLE = auto()  # the next request
-    HEAD = auto()  # the end of a head whose packet is still being parsed
-    LATE_HEAD = auto()  # the end of a head that spans packets, or of the first one
+    HEAD = auto()  # the end of a head that began in this packet
+    LATE_HEAD = auto()  # the end of a head that began in an earlier packet, or of the first head of the connection
     OFFER = auto()  # the end of the repeated head of a request that offered an upgrade
     BODY = auto()  # the end of a body
-    DRAINING = auto()  # the answers to earlier requests; bytes are dropped
-    LINGERING = auto()  # the client to close; our side is closed
-    CLOSED = auto()  # nothing
+    ENDED = auto()  # nothing: reading has ended
 
 
 # Looking a state up by these names costs 40 ns, by the members of the class 300.
-OPENED, IDLE, HEAD, LATE_HEAD, OFFER, BODY, DRAINING, LINGERING, CLOSED = ReadingState
-_BEGUN: Final = {OPENED: LATE_HEAD, IDLE: HEAD, OFFER: OFFER}  # by a message's first byte
+IDLE, HEAD, LATE_HEAD, OFFER, BODY, ENDED = ReadingState
 
 
 class LastRequestRead(Exception):
@@ -53,27 +45,37 @@ class LastRequestRead(Exception):
 
 
 class RequestReader:
-    """The reading side of a connection, and the callbacks of httptools. `queue` has the unanswered requests with a
-    valid head, oldest first. `request` is the request whose body is being read; None when its body is dropped.
-    `unparsed` is the end of a packet that is parsed later, since `queue` was full."""
+    """The parser of a connection, with the callbacks of httptools.
 
-    def __init__(self, limits: HttpLimits) -> None:
-        self.state = OPENED
-        self.queue: deque[HttpRequest] = deque()
-        self.request: HttpRequest | None = None
-        self.unparsed = memoryview(b"")
+    `queue` has the requests with a valid head and without a complete answer, oldest first. Only the last may lack a
+    part of its body. If it is answered nevertheless, it leaves the queue, and the rest of its body is dropped.
+    `unparsed` is the end of a packet, which is parsed later since `queue` was full. The budget counts `charged` bytes.
+    """
+
+    def __init__(self, budget: RequestMemoryBudget) -> None:
+        self.state = LATE_HEAD
+        self.queue: list[HttpRequest] = []
+        self.unparsed = b""
+        self.charged = 0
         self.url = b""
         self.headers: list[tuple[bytes, bytes]] = []
-        self._limits = limits
-        self._parser = httptools.HttpRequestParser(self)
+        self._budget, self._limits = budget, budget.limits
+        self._parser: Any = httptools.HttpRequestParser(self)
         self._since_progress = 0  # bytes since the end of a head, a piece of body or a message
 
-    def feed(self, data: bytes | memoryview) -> bool:
-        """Parse a packet of at most `SLICE_BYTES`, when nothing is `unparsed`. Return whether it begins a head without
-        its end.
+    @property
+    def arriving(self) -> HttpRequest | None:
+        """Return the request whose body is being read, unless it was answered."""
+        return self.queue[-1] if self.queue and not self.queue[-1].is_whole else None
+
+    def feed(self, data: bytes | memoryview) -> None:
+        """Parse a packet until the queue is full; the remaining bytes are `unparsed`. With b"", continue with these.
 
         Raises HttpRefusal for bytes that are not HTTP, and for a request above the limits.
         """
+        if self.unparsed or len(data) > SLICE_BYTES:
+            self._feed_slices(data)
+            return
         self._since_progress += len(data)
         try:
             while True:
@@ -87,67 +89,63 @@ class RequestReader:
             if isinstance(error.__context__, HttpRefusal):
                 raise error.__context__ from None
             if isinstance(error.__context__, LastRequestRead):
-                return False
+                return
             raise
         except httptools.HttpParserError as error:
             raise HttpRefusal("malformed_request", error) from error
         state = self.state
         if state is IDLE:
-            return False
-        if state is HEAD or state is LATE_HEAD:
-            self.state = LATE_HEAD
+            return
+        if state is not BODY:
             check_size(self._limits, self.url, self.headers)
-        if self._since_progress > self._limits.head_bytes and (state is BODY or self.state is LATE_HEAD):
+        if self._since_progress > self._limits.head_bytes:
             raise HttpRefusal("framing_too_large" if state is BODY else "head_too_large", self._limits.head_bytes)
-        return state is HEAD
 
-    def feed_sliced(self, data: bytes) -> bool:
-        """Parse a packet of any length as `feed` does, until the queue is full; the remaining bytes are `unparsed`.
-        Without `data`, continue with these."""
-        self.unparsed = memoryview(bytes(self.unparsed) + data) if data else self.unparsed
-        has_begun_head = False
-        while self.unparsed and self.state < DRAINING and len(self.queue) < QUEUED_MAX:
-            piece, self.unparsed = self.unparsed[:SLICE_BYTES], self.unparsed[SLICE_BYTES:]
-            has_begun_head = self.feed(piece) or (has_begun_head and self.state is LATE_HEAD)
-        return has_begun_head
+    def _feed_slices(self, data: bytes | memoryview) -> None:
+        rest, self.unparsed = memoryview(self.unparsed + data), b""
+        while rest and self.state is not ENDED and len(self.queue) < QUEUED_MAX:
+            piece, rest = rest[:SLICE_BYTES], rest[SLICE_BYTES:]
+            self.feed(piece)
+        if self.state is not ENDED:
+            self.unparsed = bytes(rest)
 
     def _pass_offer(self) -> None:
         """Continue after an offer to upgrade or a CONNECT, at which the parser stops. A new parser reads the rest of
         the request, as if it were another. The Java HTTP client offers h2c with any request and expects an ordinary
         answer."""
-        assert self.request is not None, "no request is answered while its packet is parsed"
-        framing = header_lines(header for header in self.request.headers if header[0] in _FRAMING)
+        framing = header_lines(header for header in self.queue[-1].headers if header[0] in _FRAMING)
         self._parser = httptools.HttpRequestParser(self)
         self._parser.feed_data(b"POST / HTTP/1.1\r\n" + framing + b"\r\n")
 
-    def refuse(self, refusal: HttpRefusal) -> HttpRequest | None:
-        """Stop reading, and set `is_to_head` of the refusal. Return the request that was being read, unless its body
-        was dropped."""
-        request, self.request = self.request, None
-        self.unparsed, self.headers = memoryview(b""), []
-        if request is not None:
-            refusal.is_to_head = request.method == "HEAD"
+    def end(self) -> None:
+        """End reading; the queue stays. Release the parser, which refers back to this object."""
+        self.state = ENDED
+        self.unparsed, self.headers, self._parser = b"", [], None
+
+    def refuse(self, refusal: HttpRefusal) -> None:
+        """End reading, and set `is_to_head` of the refusal."""
+        if self.arriving is not None:
+            refusal.is_to_head = self.arriving.method == "HEAD"
         elif self.url or isinstance(refusal.__cause__, httptools.HttpParserInvalidURLError):
             # Before the target, the parser still has the method of the previous request.
             refusal.is_to_head = self._parser.get_method() == b"HEAD"
-        self.state = DRAINING
-        return request
+        self.end()
 
-    @property
-    def held_bytes(self) -> int:
-        """Return the bytes in memory: unparsed bytes, an incomplete request, and waiting requests."""
-        unread = len(self.unparsed.obj) if self.unparsed else 0  # type: ignore[arg-type]  # a view of bytes keeps all of them
-        unfinished = self._since_progress if IDLE < self.state < DRAINING else 0
-        return unread + unfinished + sum(request.weight + _REQUEST_BYTES for request in self.queue)
-
-    def end(self) -> None:
-        """Release the parser, which refers back to this object."""
-        del self._parser
+    def charge(self) -> HttpRefusal | None:
+        """Charge the bytes that are in memory now to the budget. Return the refusal if more do not fit."""
+        unfinished = 0 if self.state in (IDLE, ENDED) else self._since_progress
+        objects = _REQUEST_BYTES * max(0, len(self.queue) - 1)
+        held = len(self.unparsed) + unfinished + objects + sum(request.weight for request in self.queue)
+        refusal = self._budget.charge(self.charged, held)
+        if refusal is None:
+            self.charged = held
+        return refusal
 
     # Callbacks of the parser
 
     def on_message_begin(self) -> None:
-        self.state = _BEGUN[self.state]
+        if self.state is IDLE:
+            self.state = HEAD
         self.url = b""
         self.headers = []
 
@@ -162,8 +160,8 @@ class RequestReader:
         """Check the head. Raises HttpRefusal, which ends the parsing."""
         if self.state is not OFFER:
             headers, url, limits, parser = self.headers, self.url, self._limits, self._parser
-            # `_since_progress` is an upper bound of the head: it includes the rest of the packet.
-            if self.state is not HEAD or len(headers) > limits.headers or self._since_progress > limits.head_bytes:
+            # `_since_progress` leaves out at most a slice: the part of the head that came with an earlier message.
+            if len(headers) > limits.headers or self._since_progress > limits.head_bytes - SLICE_BYTES:
                 check_size(limits, url, headers)
             names = dict(headers)
             request = HttpRequest(parser.get_method().decode("ascii"), url, headers, names)
@@ -183,7 +181,6 @@ class RequestReader:
                     authority = re.split(rb"[/?#]", url.partition(b"://")[2], maxsplit=1)[0]
                     host = names[b"host"] = authority.rpartition(b"@")[2]
                     request.headers = [(b"host", host), *(pair for pair in headers if pair[0] != b"host")]
-            self.request = request
             self.queue.append(request)
             self.headers = []
         self.state = BODY
@@ -202,8 +199,8 @@ class RequestReader:
 
     def on_body(self, body: bytes) -> None:
         self._since_progress = 0
-        request = self.request
-        if request is not None:
+        if self.queue:  # else the request was answered
+            request = self.queue[-1]
             request.arrived += len(body)
             if not request.body:
                 request.body = body
@@ -214,17 +211,16 @@ class RequestReader:
 
     def on_message_complete(self) -> None:
         """End a request. If it offers an upgrade or is a CONNECT, only the parser has ended; see `_pass_offer`."""
-        request = self.request
-        if request is not None:
+        if self.queue:  # else the request was answered
+            request = self.queue[-1]
             if not request.is_plain and self._parser.should_upgrade():
                 self.state = OFFER
                 return
             request.is_whole = True
             if request.is_plain and type(request.body) is bytearray:
                 request.body = bytes(request.body)
-            self.request = None
             if not request.keep_alive:
-                self.state = DRAINING
+                self.state = ENDED
                 raise LastRequestRead
         self.state = IDLE
         self._since_progress = 0

@@ -17,7 +17,6 @@ from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest, header_lines, sized, without_framing
-from simulator.server.request_reader import RequestReader
 from simulator.server.transports import AnswerWriter, GatedTransport
 
 EXTENSION: Final = "reseller_sim.responder"  # the key in `scope["extensions"]`
@@ -78,29 +77,31 @@ class AnswerStage(IntEnum):
 AWAITED, BEGUN, OVER = AnswerStage
 
 
-class ResponderConnection(Protocol):
-    """The parts of an `HttpProtocol` that a responder uses."""
+class AnswerConnection(Protocol):
+    """The parts of an `HttpProtocol` that its `AnswerQueue` and its responders use."""
 
     scheme: str
     client: tuple[Any, ...]
     server: tuple[Any, ...]
-    reader: RequestReader
     writer: AnswerWriter
+    tasks: set[asyncio.Task[None]]
     must_close: asyncio.Event
     may_have_left: asyncio.Event
 
     def default_lines(self) -> bytes: ...
     def resume_reading(self) -> None: ...
-    def on_answer_sent(self, request: HttpRequest) -> None: ...
+    def on_turn_end(self) -> None: ...
+    def end_after_answer(self) -> None: ...
     def close(self) -> None: ...
     def linger(self) -> None: ...
+    def hang_up(self) -> None: ...
 
 
 class Responder:
-    """The answer to one request, in a task of its own."""
+    """The answer to one request, in a task of its own. It calls `on_sent` after the complete answer."""
 
-    def __init__(self, connection: ResponderConnection, request: HttpRequest) -> None:
-        self._connection = connection
+    def __init__(self, connection: AnswerConnection, request: HttpRequest, on_sent: Callable[[], None]) -> None:
+        self._connection, self._on_sent = connection, on_sent
         self.request = request
         self.stage: AnswerStage = AWAITED
         self.has_input = asyncio.Event()  # `receive` has something to return
@@ -113,8 +114,7 @@ class Responder:
 
     @property
     def _may_receive(self) -> bool:
-        is_arriving = self._connection.reader.request is self.request
-        return self.stage is not OVER and (is_arriving or self.request.is_whole)
+        return self.stage is not OVER and (self.request.is_whole or not self.request.has_left)
 
     async def run(self, app: Application, result: FirstResult) -> None:
         """Send the answer of `answer_now`, or without a `result` let `app` answer by ASGI. Answer 500 if that fails."""
@@ -313,7 +313,7 @@ class Responder:
             self._connection.writer.write(head + body)
         if not has_more:
             self.end_exchange()
-            self._connection.on_answer_sent(self.request)
+            self._on_sent()
 
 
 def responder_of(scope: Mapping[str, Any]) -> Responder | None:

@@ -250,8 +250,7 @@ class AnswerWriter:
         self.is_stalled = False
         self.writable = asyncio.Event()
         self.writable.set()
-        self._untaken = 0  # bytes that the client had not taken when they were last counted
-        self._counted = 0  # the part of it that the budget counts
+        self._untaken = 0  # bytes that the client had not taken when they were last counted; the budget has them
         self._timer: asyncio.TimerHandle | None = None
 
     def write(self, data: bytes) -> None:
@@ -270,8 +269,6 @@ class AnswerWriter:
         self.is_stalled = True
         self.writable.clear()
         self._watch()
-        self._counted += self._untaken
-        self._budget.unsent += self._untaken
         if self._budget.unsent > self._budget.limits.unsent_bytes:
             self._hang_up()
 
@@ -279,30 +276,26 @@ class AnswerWriter:
         """The client reads again, or has left."""
         self.is_stalled = False
         self.writable.set()
-        self.release()
-
-    def release(self) -> None:
-        """Wait no more until the client takes something."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._budget.unsent -= self._counted
-        self._untaken = self._counted = 0
+        self._budget.unsent -= self._untaken
+        self._untaken = 0
 
-    def close(self, *, is_watched: bool) -> None:
+    def close(self) -> None:
         """Close once everything was written."""
         self.flush()
         if not self.transport.is_closing():  # asyncio's TLS has no buffer any more when it is closed twice
             self.transport.close()
-        if is_watched:
-            self._watch()
+        self._watch()
 
     def _watch(self) -> None:
         if self._timer is None:
-            self._untaken = self.transport.get_write_buffer_size()
+            before, self._untaken = self._untaken, self.transport.get_write_buffer_size()
+            self._budget.unsent += self._untaken - before
             if self._untaken:
-                delay_s = self._budget.limits.write_timeout_s
-                self._timer = asyncio.get_running_loop().call_later(delay_s, self._on_due)
+                loop = asyncio.get_running_loop()
+                self._timer = loop.call_later(self._budget.limits.write_timeout_s, self._on_due)
 
     def _on_due(self) -> None:
         before, self._timer = self._untaken, None

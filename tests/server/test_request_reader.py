@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from simulator.server.message import HttpLimits, HttpRefusal
-from simulator.server.request_reader import BODY, DRAINING, IDLE, LATE_HEAD, OPENED, ReadingState, RequestReader
+from simulator.server.message import HttpLimits, HttpRefusal, RequestMemoryBudget
+from simulator.server.request_reader import BODY, ENDED, HEAD, IDLE, LATE_HEAD, ReadingState, RequestReader
 from tests.support.echo_server import request
 
 
 def read(*packets: bytes, limits: HttpLimits | None = None) -> RequestReader:
-    reader = RequestReader(limits or HttpLimits())
+    reader = RequestReader(RequestMemoryBudget(limits or HttpLimits()))
     for packet in packets:
         reader.feed(packet)
     return reader
@@ -19,16 +19,16 @@ def read(*packets: bytes, limits: HttpLimits | None = None) -> RequestReader:
 @pytest.mark.parametrize(
     ("packets", "state", "targets"),
     [
-        ([], OPENED, []),
-        ([b"\r\n"], OPENED, []),
+        ([], LATE_HEAD, []),
+        ([b"\r\n"], LATE_HEAD, []),
         ([b"G"], LATE_HEAD, []),
         ([request("GET", "/a")], IDLE, [b"/a"]),
         ([request("GET", "/a") + request("GET", "/b")], IDLE, [b"/a", b"/b"]),
-        ([request("GET", "/a") + b"GE"], LATE_HEAD, [b"/a"]),
+        ([request("GET", "/a") + b"GE"], HEAD, [b"/a"]),
         ([request("POST", "/a", body=b"abc")[:-1]], BODY, [b"/a"]),
-        ([request("GET", "/a", "Connection: close")], DRAINING, [b"/a"]),
-        ([request("GET", "/a", "Connection: close") + request("GET", "/b")], DRAINING, [b"/a"]),
-        ([b"GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" + request("GET", "/b")], DRAINING, [b"/a"]),
+        ([request("GET", "/a", "Connection: close")], ENDED, [b"/a"]),
+        ([request("GET", "/a", "Connection: close") + request("GET", "/b")], ENDED, [b"/a"]),
+        ([b"GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" + request("GET", "/b")], ENDED, [b"/a"]),
         ([request("GET", "/a", "Upgrade: h2c", "Connection: upgrade", body=b"abc")], IDLE, [b"/a"]),
     ],
 )  # fmt: skip

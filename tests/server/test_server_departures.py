@@ -65,6 +65,20 @@ def test_a_half_closed_client_that_is_being_answered_is_kept() -> None:
     asyncio.run(main())
 
 
+def test_a_departure_is_noticed_while_the_last_request_of_a_client_waits() -> None:
+    async def main() -> None:
+        async with fed_server() as server:
+            protocol, client = server.connect(request("GET", "/until-disconnect"))
+            await turns()
+            protocol.data_received(request("GET", "/x", "Connection: close"))
+            assert not client.is_paused
+            assert protocol.eof_received()
+            await turns()
+            assert "left /until-disconnect" in server.app.seen
+
+    asyncio.run(main())
+
+
 @pytest.mark.parametrize("is_early", [True, False])
 def test_a_task_that_only_waits_is_cancelled_when_its_client_has_left(is_early: bool) -> None:
     async def main() -> None:
