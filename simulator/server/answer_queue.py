@@ -23,7 +23,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 class AnswerQueue:
     """The requests of a connection without a complete answer, oldest first; the reader appends them. The first is
-    answered at once, or by `responder` in a task; then it stays until its answer or its task is over."""
+    answered at once, or by `responder` in a task. Then it stays in the queue until its answer or its task is over."""
 
     def __init__(
         self, connection: AnswerConnection, requests: list[HttpRequest], app: Application, batcher: "ResponseBatcher"
@@ -45,7 +45,7 @@ class AnswerQueue:
     # Events of the reading half
 
     def wake(self, request: HttpRequest | None) -> None:
-        """Wake the responder if it answers `request`, of which a part has arrived, or whose client may have left."""
+        """Wake the responder of `request`, if there is one: more has arrived, or the client may have left."""
         if self.responder is not None and self.responder.request is request:
             self.responder.has_input.set()
 
@@ -73,8 +73,8 @@ class AnswerQueue:
         return bool(self._requests)
 
     def on_client_left(self) -> None:
-        """Execute the complete requests, one in each turn, until one needs a task. It runs without its client; those
-        after it are dropped."""
+        """Execute the complete requests, one in each turn, until one needs a task. The task runs without its client,
+        and later requests are dropped."""
         self._has_client_left, self._refusal = True, b""
         if self.responder is not None:
             self.abandon()
@@ -83,7 +83,7 @@ class AnswerQueue:
         self.answer_next()
 
     def abandon(self) -> None:
-        """Drop the queue. Tell the request in progress, if there is one, that its client has left."""
+        """Drop the queue, and end the exchange of the request in progress, as after the departure of its client."""
         if self.responder is not None:
             self.responder.on_client_left()
         self.drop()

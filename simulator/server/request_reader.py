@@ -26,7 +26,7 @@ _is_plain_path = re.compile(rb"/[^%#\x80-\xff]*(?<!\?)").fullmatch
 
 
 class ReadingState(Enum):
-    """What the parser waits for."""
+    """The next thing that the parser waits for."""
 
     IDLE = auto()  # the next request
     HEAD = auto()  # the end of a head that began in this packet
@@ -48,7 +48,7 @@ class RequestReader:
     """The parser of a connection, with the callbacks of httptools.
 
     `queue` has the requests with a valid head and without a complete answer, oldest first. Only the last may lack a
-    part of its body. If it is answered nevertheless, it leaves the queue, and the rest of its body is dropped.
+    part of its body. If it is answered before, it leaves the queue, and the rest of its body is dropped.
     `unparsed` is the end of a packet, which is parsed later since `queue` was full. The budget counts `charged` bytes.
     """
 

@@ -1,5 +1,4 @@
-"""What is between a socket and the protocol: TLS, a gate that holds the output, and a writer, which waits for clients
-that read slowly.
+"""Layers between a socket and the protocol: TLS, a gate that holds output, and a writer that waits for slow clients.
 
 With TLS, our protocol gets a connection when its handshake is done, for which a client has `HANDSHAKE_S`. A client that
 sends plain HTTP gets an answer that it can read. The certificate can be replaced while connections are open.
