@@ -72,9 +72,10 @@ def send_request(simulator: Simulator, sandbox: str, method: str, path: str, bod
     the rule that decided, and why it was refused."""
     opened = simulator.open(sandbox)
     answer = opened.call(method, path, body)
-    number = answer.headers.get("x-sim-request-id")
-    if number is None:
-        return ToolAnswer(f"The response has the status {answer.status}, and is not in the journal.")
+    number = answer.headers.get("x-sim-request-id", "")
+    if not number.isdecimal():  # refused by the server itself
+        text = f"The response has the status {answer.status}, and is not in the journal."
+        return ToolAnswer(text, {"status": answer.status}, [answer.text])
     return exchange(opened, int(number))
 
 

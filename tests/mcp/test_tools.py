@@ -301,6 +301,13 @@ def test_mistakes_are_results_that_say_what_to_correct(simulator: Simulator, own
         assert expected in refused.text
 
 
+def test_a_request_that_the_server_refuses_is_shown_without_the_journal(simulator: Simulator, own: Sandbox) -> None:
+    sent = answer(simulator, "send_request", method="FOO", path="/v2/balance", sandbox=own.id)
+    assert not sent.is_error
+    assert sent.text.startswith("The response has the status 400, and is not in the journal.")
+    assert "method" in sent.lines[0]
+
+
 def test_no_tool_but_create_sandbox_shows_a_secret(simulator: Simulator, own: Sandbox) -> None:
     own.call("POST", "/v2/topup", ORDER)
     own.advance("10s")
