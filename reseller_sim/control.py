@@ -16,7 +16,6 @@ SHOWN_CHARS = 200
 REDIRECT = 300
 REFUSED = 400
 UNAUTHORIZED = 401
-NO_CODE = "unknown"
 WHERE_TO_AUTHORIZE = "; give the control API's token as `token`, or without a URL in RESELLER_SIM_TOKEN"
 Query = Mapping[str, str | int | float | bool | None]  # without None values
 
@@ -133,25 +132,25 @@ def decoded(request: str, answer: Answer) -> Any:
         found = jsons.loads(answer.body or b"{}")
     except (ValueError, RecursionError):
         found = None
-    if not isinstance(found, dict) or REDIRECT <= answer.status < REFUSED:
+    if not isinstance(found, dict) or (answer.status >= REDIRECT and not {"error", "message"} <= found.keys()):
         said = f"{answer.status} {answer.text[:SHOWN_CHARS]!r}"
         raise WrongAnswer(f"{request} was answered with {said}: is it a simulator?")
-    if answer.status >= REFUSED:
-        message = str(found.get("message", "the control API refused the request"))
+    if answer.status >= REDIRECT:
+        message = str(found["message"])
         if answer.status == UNAUTHORIZED:  # the message tells of headers, which the client sends
             message = message.partition(": send ")[0] + WHERE_TO_AUTHORIZE
-        problems = tuple(f"{_place(one)}{one['path']}: {one['message']}" for one in found.get("problems") or ())
-        code, member = found.get("error", NO_CODE), found.get("path") or ""
-        raise SimulatorError(answer.status, code, message, member, problems)
+        problems = tuple(f"{_place(one)}{one['message']}" for one in found.get("problems") or ())
+        raise SimulatorError(answer.status, found["error"], message, found.get("path") or "", problems)
     return found if answer.body else None
 
 
 def _place(problem: dict[str, Any]) -> str:
-    """Return the place of a problem as the beginning of a line, as `check` prints it for a file."""
+    """Return the place of a problem and the key as the beginning of a line, as `check` prints them for a file."""
+    key = f"{problem['path']}: " if problem["path"] else ""
     if not problem.get("line"):
-        return ""
+        return key
     file = problem.get("file")
-    return f"{file}:{problem['line']}:{problem['column']}, " if file else f"line {problem['line']}, "
+    return f"{file}:{problem['line']}:{problem['column']}, {key}" if file else f"line {problem['line']}, {key}"
 
 
 def given(**values: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from reseller_sim import evidence
-from reseller_sim.control import PAGE, REFUSED, TIMEOUT_S, Control, Query, below, pages
+from reseller_sim.control import PAGE, REFUSED, TIMEOUT_S, Control, Query, WrongAnswer, below, pages
 from reseller_sim.evidence import Story
 from reseller_sim.exchange import bypass, real_monotonic
 from reseller_sim.formats import check_path
@@ -30,7 +30,10 @@ class Identity:
 
     def __init__(self, control: Control, described: Mapping[str, Any], *, is_ours: bool = False) -> None:
         self._control, self._is_ours = control, is_ours
-        self._describe(described)
+        try:
+            self._describe(described)
+        except (LookupError, TypeError, AttributeError):
+            raise WrongAnswer(f"{control.root} does not describe a sandbox as a simulator of this version") from None
 
     def _describe(self, described: Mapping[str, Any]) -> None:
         first = (described["resellers"] or [{}])[0]
@@ -105,7 +108,7 @@ class Records(Identity):
 
     def transaction(self, refid: str) -> dict[str, Any] | None:
         """Return the payment with a refid, the latest one if resellers share it; None without any."""
-        return next(iter(self._listed("transactions", {"refid": refid or None})), None)
+        return next(iter(self._listed("transactions", {"refid": refid})), None)
 
     def transactions(self, /, **filters: str | int) -> list[dict[str, Any]]:
         """Return payments, newest first; filters `refid`, `reseller`."""
@@ -132,8 +135,9 @@ class Records(Identity):
         return self._listed("callbacks", filters)
 
     def _listed(self, member: str, filters: Mapping[str, Any]) -> list[dict[str, Any]]:
-        if None in filters.values():
-            raise ValueError(f"a filter must have a value, or it would be no filter: {dict(filters)}")
+        for name, value in filters.items():
+            if value is None or (value == "" and member != "requests"):  # requests have a refid, an error or none
+                raise ValueError(f"{name} must have a value, not {value!r}")
         return list(pages(self._control.ask, f"{self._path}/{member}", member, {**filters, "limit": PAGE}))
 
     def audit(self) -> dict[str, Any]:

@@ -106,7 +106,7 @@ class Control:
             return BadResult(f"{self.base} answered {status}: {said}", code)
         if code in NOT_READY:
             return BadResult(f"{self.base}: {said}", code)
-        if status in LOCKED or status >= 500 or code == client.NO_CODE:
+        if status in LOCKED or status >= 500:
             hint = "; give the control API's token with --token or RESELLER_SIM_TOKEN" if status == 401 else ""
             return self.useless(f"answered {status}: {said}{hint}")
         left_out = len(refused.problems) - PROBLEMS_MAX

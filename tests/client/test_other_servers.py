@@ -60,6 +60,25 @@ def test_an_answer_that_is_no_object_is_a_wrong_answer() -> None:
         simulator.health()
 
 
+@pytest.mark.parametrize("body", [b'{"detail":"Not Found"}', b'{"error":"Not Found","path":"/_sim/health"}', b"{}"])
+def test_a_refusal_that_no_simulator_gives_is_a_wrong_answer(body: bytes) -> None:
+    sent = HEAD.replace(b"200 OK", b"404 Not Found") + body
+    with (
+        answering(lambda connection: connection.sendall(sent)) as simulator,
+        pytest.raises(WrongAnswer, match=r"answered with 404 .*is it a simulator"),
+    ):
+        simulator.health()
+
+
+@pytest.mark.parametrize("body", [b"{}", b'{"id":"a"}', b'{"id":"a","resellers":7}', b'{"sandboxes":7}'])
+def test_a_sandbox_that_no_simulator_describes_is_a_wrong_answer(body: bytes) -> None:
+    with (
+        answering(lambda connection: connection.sendall(HEAD + body)) as simulator,
+        pytest.raises(WrongAnswer, match=r"http://127\.0\.0\.1:\d+ .*of this version"),
+    ):
+        simulator.open()
+
+
 def test_an_answer_that_drips_ends_with_the_time_of_the_whole() -> None:
     asked = threading.Event()
 
