@@ -120,7 +120,7 @@ def no_callback(sandbox: "Records", refid: str | None, status: str | None, inbox
     where = "was accepted"
     if inbox:
         where = f"came to the inbox {inbox!r}{inbox_hint(sandbox.ask('GET', '/resellers')['resellers'], inbox)}"
-    about = "".join([f" about {refid!r}" if refid else "", f" with status {status!r}" if status else ""])
+    about = "".join([f" about {refid!r}" if refid is not None else "", f" with status {status!r}" if status else ""])
     latest = (sandbox.callbacks(refid=refid) if refid else sandbox.callbacks())[-1:]
     refused = "".join(f"; the latest attempt: {callback_line(row)}" for row in latest if row["state"] != "delivered")
     return failed(sandbox, f"no callback{about} {where}{refused}", refid)

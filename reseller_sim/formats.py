@@ -7,7 +7,7 @@ It imports the standard library alone, so every part of the simulator may use it
 import os
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -97,6 +97,8 @@ def seconds(span: Duration) -> float:
 
 def moment(at: Moment) -> str:
     """Return a time as ISO 8601."""
+    if not isinstance(at, str | date):
+        raise TypeError(f"a time is a text such as 2027-01-10T23:59:00+08:00 or a datetime, not {at!r}")
     return at if isinstance(at, str) else at.isoformat()
 
 

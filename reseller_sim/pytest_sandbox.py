@@ -25,6 +25,7 @@ from reseller_sim.simulator import Simulator
 Section = tuple[str, str]  # title and text, as pytest's reports have them
 
 MARKS = ("scenario", "reseller_sim_scenario")
+ARGUMENTS = ("scenario", "clock", "start", "seed", "credentials", "audit", "tape", "mark")
 NAME_MAX = 50  # of the 64 characters that an id may have
 TITLE = "reseller-sim: "
 OPTION = "--reseller-sim-report"
@@ -48,6 +49,9 @@ def settings_of(item: pytest.Item) -> dict[str, Any]:
         if mark.name in MARKS:
             if len(mark.args) > 1:
                 raise ValueError(f"@pytest.mark.{mark.name} takes one scenario, not {len(mark.args)}")
+            if wrong := mark.kwargs.keys() - ARGUMENTS:
+                known = ", ".join(ARGUMENTS)
+                raise ValueError(f"@pytest.mark.{mark.name} has no argument {min(wrong)!r}; it has {known}")
             found = dict(zip(["scenario"], mark.args, strict=False)) | dict(mark.kwargs) | found
     folders = [item.path.parent, item.config.rootpath]
     if "tape" in found:

@@ -21,6 +21,7 @@ LOOPBACK = "127.0.0.1"
 MESSAGES_MAX = 10_000
 BODY_BYTES_MAX = 1 << 20
 REQUEST_S = 30.0
+DAY_S = 86_400
 SHOWN_CHARS = 200
 UNCHECKED = Verdict(False, "no secret was given; name it with verify(secret)")
 UNSIGNED = Verdict(False, "it has no header webhook-signature; transaction callbacks are unsigned")
@@ -138,8 +139,10 @@ class Receiver(AbstractContextManager["Receiver"]):
         times: int = 1,
     ) -> "Receiver":
         """Answer the next `times` messages that nothing is planned for like this, and the last plan all that follow."""
-        if not 200 <= status <= 599:
-            raise ValueError(f"status must be from 200 to 599, not {status}")
+        limits = {"status": (status, 200, 599), "delay_s": (delay_s, 0, DAY_S), "times": (times, 1, MESSAGES_MAX)}
+        for name, (value, least, most) in limits.items():
+            if not isinstance(value, int | float) or not least <= value <= most:
+                raise ValueError(f"{name} must be from {least} to {most}, not {value!r}")
         sent = body.encode() if isinstance(body, str) else bytes(body)
         with self._changed:
             self._replies.extend([Reply(status, delay_s, disconnect, sent, content_type)] * times)

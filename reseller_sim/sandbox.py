@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 from urllib.parse import urlencode
 from warnings import warn
@@ -130,7 +130,7 @@ class Sandbox(Records, AbstractContextManager["Sandbox"]):
     def rule(self, section: str, rule: Mapping[str, Any]) -> Rule:
         """Add a rule, written as in a scenario, before all others of its section. Warns of the findings of `check`."""
         made = self.ask("POST", "/rules", {"section": section, "rule": rule})
-        warn_of(made["warnings"])
+        warn_of(made.get("warnings", ()))
         return Rule(self, made["id"])
 
     def fault(self, rule: Mapping[str, Any]) -> Rule:
@@ -206,8 +206,12 @@ class Sandbox(Records, AbstractContextManager["Sandbox"]):
 
     def expect_balance(self, amount: Money, reseller: str | None = None) -> None:
         """Check a wallet, by default the first reseller's. Raises `AssertionError` with its payments."""
+        try:
+            wanted = Decimal(str(amount))
+        except InvalidOperation:
+            raise ValueError(f"amount must be a number such as 10.50, not {amount!r}") from None
         balance = self.balance(reseller)
-        if balance != Decimal(str(amount)):
+        if balance != wanted:
             raise AssertionError(evidence.failed(self, f"the balance is {balance}, not {amount}"))
 
     def expect_callback(self, refid: str, *, status: str | None = None) -> dict[str, Any]:

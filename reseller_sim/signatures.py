@@ -80,7 +80,7 @@ class Verdict:
 
 
 def verify_webhook(
-    secret: str, headers: Mapping[str, str], body: bytes | bytearray, *, now: float | None = None
+    secret: str, headers: Mapping[str, str], body: bytes | bytearray | str, *, now: float | None = None
 ) -> Verdict:
     """Judge a webhook by the 64 hexadecimal digits that the service showed as its secret; `now` in Unix seconds."""
     key = key_of(secret)
@@ -91,7 +91,8 @@ def verify_webhook(
     event, stamp, signatures = (sent[name] for name in WEBHOOK_HEADERS)
     if not (stamp.isascii() and stamp.isdigit()):
         return Verdict(False, f"webhook-timestamp is not Unix seconds: {stamp!r}")
-    wanted = b64encode(digest(key, b".".join((event.encode(), stamp.encode(), body)), "sha256")).decode()
+    signed = b".".join((event.encode(), stamp.encode(), body.encode() if isinstance(body, str) else body))
+    wanted = b64encode(digest(key, signed, "sha256")).decode()
     if not any(compare_digest(f"v1,{wanted}".encode(), one.encode()) for one in signatures.split()):
         return Verdict(False, "the signature does not match this id, timestamp, body and secret")
     age = (time.time() if now is None else now) - int(stamp)

@@ -114,6 +114,8 @@ class Simulator(AbstractContextManager["Simulator"]):
         With the file of a `tape`, the sandbox starts from the end of the tape or from a `mark`, with the tape's
         scenario, seed, keys and users. Raises `SimulatorError`, and `OSError` for a file.
         """
+        first = None if start is None else moment(start)
+        speed = _clock(clock, first)
         if tape is not None or mark is not None:
             if tape is None:
                 raise ValueError("mark names a place on a tape: give the tape, too")
@@ -121,14 +123,13 @@ class Simulator(AbstractContextManager["Simulator"]):
                 raise ValueError("a tape has its own scenario, start and seed: leave them out")
             made = self.control.ask("POST", "/sandboxes", Path(tape).read_bytes(), query={"id": id, "mark": mark})
             sandbox = Sandbox(self.control, made, is_ours=True)
-            if clock is not None:
-                sandbox.ask("PUT", "/clock", _clock(clock, None))
+            if speed:
+                sandbox.ask("PUT", "/clock", speed)
             return sandbox
         own = {"id": id, "seed": seed, "credentials": credentials, "audit": None if audit is True else audit}
-        first = None if start is None else moment(start)
         yaml, value = self._read(scenario)
         if yaml is None:
-            wanted = given(scenario=value, clock=_clock(clock, first) or None, **own)
+            wanted = given(scenario=value, clock=speed or None, **own)
             made = self.control.ask("POST", "/sandboxes", wanted)
         else:
             query = {"clock": clock, "start": first, **own}
@@ -138,7 +139,7 @@ class Simulator(AbstractContextManager["Simulator"]):
                 if yaml is not scenario:
                     refused.problems = tuple(_of_file(scenario, problem) for problem in refused.problems)
                 raise
-        warn_of(made["warnings"])
+        warn_of(made.get("warnings", ()))
         return Sandbox(self.control, made, is_ours=True)
 
     def open(self, id: str = "default") -> Sandbox:
@@ -173,8 +174,10 @@ def _of_file(file: object, problem: str) -> str:
 
 
 def _clock(clock: str | None, start: str | None) -> dict[str, Any]:
-    """Return `x60` as the mode and rate of the control API."""
+    """Return `x60` as the mode and rate of the control API. Raises `ValueError`."""
     rate = _RATE.fullmatch(str(clock))
+    if not rate and clock not in (None, "manual", "real"):
+        raise ValueError(f"clock must be manual, real or a rate such as x60, not {clock!r}")
     return given(start=start, mode="xN" if rate else clock, rate=float(rate[1]) if rate else None)
 
 

@@ -202,7 +202,7 @@ def decoded(raw: bytes, schema: str, may_be_empty: bool = False) -> dict[str, An
 def validated(value: dict[str, Any], schema: str) -> dict[str, Any]:
     """Return the value if it satisfies a schema of the contract. Raises `InvalidInput`."""
     for path, texts in validator(schema).problems(value).items():
-        raise InvalidInput(f"{path} {texts[0]}" if path else texts[0], path)
+        raise InvalidInput(f"{path or 'the request'} {texts[0]}", path)
     return value
 
 

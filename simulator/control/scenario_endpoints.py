@@ -248,6 +248,6 @@ async def release(request: Request, live: LiveSandbox) -> Response:
     holds, name = live.holds, request.path_params["name"]
     readable = name.encode("utf-8", "replace").decode()  # bytes of a path that are not UTF-8 are lone surrogates
     for text in validator("holds-query").problems({"name": readable}).get("name", ()):
-        raise InvalidInput(text, "name")
+        raise InvalidInput(f"name {text}", "name")
     released = holds.release(name, count)
     return reply({"released": released, "held": len(holds.of(name)) - released})

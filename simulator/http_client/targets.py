@@ -58,14 +58,14 @@ def parse_target(text: str, max_chars: int = MAX_TARGET_CHARS) -> InboxTarget | 
         raise BadTarget("the address is empty")
     if len(text) > max_chars:
         raise BadTarget(f"the address is longer than {max_chars} characters")
-    if not text.isprintable() or " " in text or "\\" in text:
-        raise BadTarget("the address contains a space, a backslash or a control character")
     if text.startswith(INBOX_SCHEME):
         name = text.removeprefix(INBOX_SCHEME)
         if INBOX_NAME.fullmatch(name):
             return InboxTarget(name)
         reason = "an inbox name is 1 to 64 letters, digits, '.', '_' or '-' and starts with a letter or digit"
         raise BadTarget(f"{reason}; leave out {INBOX_SCHEME}" if name.startswith(INBOX_SCHEME) else reason)
+    if not text.isprintable() or " " in text or "\\" in text:
+        raise BadTarget("the address contains a space, a backslash or a control character")
     return _http(text)
 
 

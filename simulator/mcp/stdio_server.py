@@ -26,7 +26,7 @@ TOOLS: Final = tuple(
 )
 DELETING: Final = ("reset_sandbox", "explore_command")
 READ_ONLY: Final = "read_only_token"
-SUBJECT: Final = re.compile(r"^(?:\w+\(\): |(?=must be ))")  # a function of the client, or none
+SUBJECT: Final = re.compile(r"^(?:\w+\(\): |the request (?=must be ))")  # a function of the client, or none
 ENDED: Final = "the simulator of this MCP server has ended: restart the MCP server in its host"
 INSTRUCTIONS: Final = f"""reseller-sim simulates a reseller payments API with all of its state. It is at {{url}}.
 Begin with create_sandbox, whose clock stands until advance_clock moves it. When a request is refused, call

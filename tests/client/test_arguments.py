@@ -15,23 +15,29 @@ SECRET = "5f" * 32
 DESCRIBED = {"id": "own", "scenario": "default", "seed": 1, "resellers": [{"code": "RS001", "balance": 1}]}
 NAIVE = datetime(2027, 1, 1)  # noqa: DTZ001  # what is refused
 OWN = Sandbox(Control("http://127.0.0.1:9"), DESCRIBED)
+RUNNING = Simulator("http://127.0.0.1:9")
 
 
 @pytest.mark.parametrize("refid", ["", None])
-@pytest.mark.parametrize("name", ["transaction", "story", "expect_status"])
+@pytest.mark.parametrize("name", ["transaction", "story", "expect_status", "expect_callback"])
 def test_an_empty_refid_is_refused(client: Any, name: str, refid: str | None) -> None:
     more = {"status": "Failed"} if name == "expect_status" else {}
     with (
         client.sandbox() as sandbox,
-        pytest.raises(ValueError, match=r"a filter must have a value, .*\{'refid': None\}"),
+        pytest.raises(ValueError, match=f"refid must have a value, not {refid!r}"),
     ):
         getattr(sandbox, name)(refid, **more)
 
 
 @pytest.mark.parametrize("name", ["transactions", "requests", "callbacks"])
 def test_a_filter_without_a_value_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=r"a filter must have a value, .*\{'refid': None\}"):
+    with pytest.raises(ValueError, match="refid must have a value, not None"):
         getattr(OWN, name)(refid=None)
+
+
+def test_an_empty_refid_is_shown_where_no_callback_comes(own: Sandbox) -> None:
+    with pytest.raises(AssertionError, match="no callback about '' came to the inbox 'callbacks'"):
+        own.wait_for_callback("", timeout_s=0)
 
 
 def test_an_empty_filter_finds_requests_without_its_subject(client: Any) -> None:
@@ -71,6 +77,10 @@ def test_an_address_that_is_no_url_is_refused(kind: type[Simulator], url: str, m
     ("call", "error", "said"),
     [
         (lambda: OWN.advance("90 sec"), ValueError, "'90 sec' must be a duration such as 250ms, 90s"),
+        (lambda: OWN.expect_balance("5,000"), ValueError, "amount must be a number such as 10.50, not '5,000'"),
+        (lambda: OWN.advance(to=5), TypeError, "a time is a text such as 2027-01-10T23:59:00"),  # type: ignore[arg-type]
+        (lambda: RUNNING.sandbox(clock="fast"), ValueError, "clock must be manual, real or a rate such as x60"),
+        (lambda: RUNNING.sandbox(clock="fast", tape="none"), ValueError, "clock must be manual, real or a rate"),
         (lambda: OWN.rule("payments", {"when": {1, 2}}), TypeError, "JSON has no set"),
         (lambda: OWN.call("POST", "/v2/topup", {"amount": float("inf")}), ValueError, "not JSON compliant"),
         (lambda: verify_webhook("", {}, b""), ValueError, "a webhook secret is hexadecimal"),
@@ -87,6 +97,13 @@ def test_a_status_that_http_lacks_is_refused_where_a_reply_is_planned() -> None:
         for status in (99, 1000):
             with pytest.raises(ValueError, match=f"status must be from 200 to 599, not {status}"):
                 receiver.reply(status)
+
+
+@pytest.mark.parametrize("plan", [{"delay_s": "1s"}, {"delay_s": -1}, {"times": 0}, {"status": "500"}])
+def test_a_reply_that_cannot_be_given_is_refused_where_it_is_planned(plan: dict[str, Any]) -> None:
+    (name, value) = next(iter(plan.items()))
+    with Receiver() as receiver, pytest.raises(ValueError, match=f"{name} must be from .*, not {value!r}"):
+        receiver.reply(**plan)
 
 
 def test_json_that_contains_itself_is_refused() -> None:
@@ -106,6 +123,10 @@ def test_wrong_values_are_refused_by_the_simulator(client: Any) -> None:
             (lambda: sandbox.advance(to=date(2027, 1, 1)), "at to"),
             (lambda: sandbox.advance([90]), "at seconds"),
             (lambda: sandbox.rule("payment", {}), "at section"),
+            (lambda: sandbox.rule("payments", {}), "^'then' is missing"),
+            (sandbox.rewind, "^the request must be an object with exactly one of mark, to and n"),
+            (sandbox.hold("a b").release, "^name must be 1 to 64 letters"),
+            (lambda: sandbox.inbox("a b"), "^an inbox name is 1 to 64 letters"),
             (lambda: sandbox.rule("payments", "then"), "at rule"),
             (lambda: sandbox.replies("callbacks", [500]), "at replies"),
             (lambda: sandbox.deposit("ten"), "at amount"),
@@ -113,7 +134,7 @@ def test_wrong_values_are_refused_by_the_simulator(client: Any) -> None:
         for ask, said in wrong:
             with pytest.raises(SimulatorError, match=said):
                 ask()
-    for wanted in ({"credentials": "uniqe"}, {"clock": "manul"}, {"seed": "one"}):
+    for wanted in ({"credentials": "uniqe"}, {"clock": "x0"}, {"seed": "one"}):
         with pytest.raises(SimulatorError, match=f"at {min(wanted)}"):
             client.sandbox(**wanted)
 
