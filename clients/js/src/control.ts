@@ -111,14 +111,14 @@ export class Control {
     } catch {
       // It is shown below.
     }
-    if (!isObject(value)) throw this.wrongAnswer(method, path, `${status} ${JSON.stringify(text.trim().slice(0, CHARS_SHOWN))}`);
+    if (!isObject(value) || (status >= 300 && !("error" in value && "message" in value))) throw this.wrongAnswer(method, path, `${status} ${JSON.stringify(text.trim().slice(0, CHARS_SHOWN))}`);
     if (status < 300) {
       if (method !== "GET" && Array.isArray(value["warnings"])) value["warnings"].forEach((text) => process.emitWarning(`${text as string}`));
       return value;
     }
     const { error, message, path: part, problems } = value as { error: string; message: string; path?: string; problems?: Problem[] };
-    const hint = status === 401 ? "; give the control API's token as `token`, or in RESELLER_SIM_TOKEN" : "";
-    throw new SimulatorError(status, error, `${message}${hint}`, part ?? "", problems);
+    const hint = "; give the control API's token as `token`, or without a URL in RESELLER_SIM_TOKEN";
+    throw new SimulatorError(status, error, status === 401 ? `${message.split(": send ", 1)[0]}${hint}` : message, part ?? "", problems);
   }
 }
 

@@ -13,6 +13,7 @@ import type {
 import { signedFetch } from "./signing.js";
 import { Story } from "./story.js";
 
+const LONG_S = 600; // for an answer that comes when all that was due has happened
 const NOTHING_DUE = 'advance() runs what is due now, and nothing is: to move time, give a duration such as advance("5s")';
 
 /** Answers and deliveries that rules hold with `hold: NAME`, until the test releases them. The end of `await using` releases all of them. */
@@ -110,14 +111,14 @@ export class Sandbox {
   /** Moves time on: `"90s"`, `90` seconds, or `{ to }` a time. Without an argument, what is due now happens. */
   async advance(by?: AdvanceBy): Promise<Advanced> {
     const json = typeof by === "object" ? { to: iso(by.to) } : { seconds: seconds(by ?? 0) };
-    const advanced = await this.#ask<Advanced>("POST", "/clock/advance", { json });
+    const advanced = await this.#ask<Advanced>("POST", "/clock/advance", { json, timeoutS: LONG_S });
     if (by === undefined && advanced.fired.length === 0 && !advanced.idle) process.emitWarning(NOTHING_DUE);
     return advanced;
   }
 
   /** Moves time on until nothing is left to happen. Fails, and says why, when something always is. */
   async runUntilIdle(): Promise<Advanced> {
-    const advanced = await this.#ask<Advanced>("POST", "/clock/advance", { json: { until: "idle" } });
+    const advanced = await this.#ask<Advanced>("POST", "/clock/advance", { json: { until: "idle" }, timeoutS: LONG_S });
     if (!advanced.idle) throw await evidence.failed(this, `the sandbox is not idle: ${advanced.reason}`);
     return advanced;
   }
@@ -277,12 +278,12 @@ export class Sandbox {
 
   /** Returns to `{ mark }`, `{ to }` a time, or `{ n }` entries of its tape; what came later is gone. A text is the mark. */
   async rewind(moment: string | Moment): Promise<void> {
-    await this.ask("POST", "/rewind", { json: sentMoment(typeof moment === "string" ? { mark: moment } : moment) });
+    await this.ask("POST", "/rewind", { json: sentMoment(typeof moment === "string" ? { mark: moment } : moment), timeoutS: LONG_S });
   }
 
   /** Creates a copy of this sandbox as it is now, or was at a moment. */
   async fork({ id, ...moment }: ForkFrom = {}): Promise<Sandbox> {
-    return opened(this.#control, "POST", "/sandboxes", { json: { id, fork: { of: this.id, ...sentMoment(moment) } } });
+    return opened(this.#control, "POST", "/sandboxes", { json: { id, fork: { of: this.id, ...sentMoment(moment) } }, timeoutS: LONG_S });
   }
 
   async delete(): Promise<void> {
@@ -315,5 +316,7 @@ guard(Sandbox, "sandbox", SANDBOX);
 
 /** The sandbox of an answer of the control API. One that was created is deleted at the end of `await using`. */
 export async function opened(control: Control, method: "GET" | "POST", path: string, sent: Sent = {}): Promise<Sandbox> {
-  return new Sandbox(control, await control.ask<SandboxRecord>(method, path, sent), method === "POST");
+  const record = await control.ask<SandboxRecord>(method, path, sent);
+  if (!Array.isArray(record.resellers)) throw control.wrongAnswer(method, path, "the answer describes no sandbox");
+  return new Sandbox(control, record, method === "POST");
 }

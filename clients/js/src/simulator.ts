@@ -45,8 +45,8 @@ export type SandboxOptions = Options<
   }
 >;
 
-/** Where a running simulator is, ending in /_sim or not: by default RESELLER_SIM_URL, or http://127.0.0.1:8080; and its control token, by
- * default RESELLER_SIM_TOKEN or RESELLER_SIM_CONTROL_TOKEN. */
+/** Where a running simulator is, ending in /_sim or not: by default RESELLER_SIM_URL, or http://127.0.0.1:8080; and its control token, without
+ * a URL by default RESELLER_SIM_TOKEN or RESELLER_SIM_CONTROL_TOKEN. */
 export type SimulatorOptions = Options<{ url: string | URL; token: string }>;
 
 /** A running simulator. */
@@ -65,7 +65,8 @@ export class Simulator {
     if (!isHttpUrl(address)) throw new RangeError(`RESELLER_SIM_URL is ${inspected(address)}; give a URL such as http://127.0.0.1:8080`);
     this.url = address.replace(/(\/s\/[^/]+)?(\/v[12](\/.*)?)?\/*$/, "").replace(/\/_sim$/, ""); // of a sandbox, too
     this.controlUrl = `${this.url}/_sim`;
-    this.#control = new Control(this.controlUrl, token ?? (RESELLER_SIM_TOKEN || RESELLER_SIM_CONTROL_TOKEN));
+    const ofVariables = url === undefined ? RESELLER_SIM_TOKEN || RESELLER_SIM_CONTROL_TOKEN : undefined; // for their server alone
+    this.#control = new Control(this.controlUrl, token ?? ofVariables);
   }
 
   /** Starts a simulator on a free port, which `close` ends, as does the end of this process. A text is the scenario. */

@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { evidence, ExpectationFailed, hmacHeaders, NotRunning, NotStarted, Receiver, Sandbox, Simulator, SimulatorError } from "reseller-sim";
+import { Control } from "../node_modules/reseller-sim/dist/control.js";
 
 /** @type {Simulator} */
 let simulator;
@@ -53,6 +54,30 @@ test("a sandbox has the id, clock, seed and keys that it is given", async () => 
   await sandbox[Symbol.asyncDispose]();
   await sandbox[Symbol.asyncDispose](); // it is gone already
   assert.deepEqual((await simulator.sandboxes()).map(({ id }) => id), ["default"]);
+});
+
+test("what moves time or takes up a moment may take ten minutes", async (context) => {
+  const sandbox = await simulator.sandbox();
+  await sandbox.mark("now");
+  const { mock } = context.mock.method(Control.prototype, "ask");
+  await sandbox.advance("1s");
+  await sandbox.runUntilIdle();
+  await sandbox.rewind("now");
+  await (await sandbox.fork()).delete();
+  assert.deepEqual(mock.calls.map(({ arguments: [, , sent] }) => sent?.timeoutS), [600, 600, 600, 600, undefined]);
+  await sandbox.delete();
+});
+
+test("the token of the variables goes to the server of the variables alone", async () => {
+  Object.assign(process.env, { RESELLER_SIM_URL: simulator.url, RESELLER_SIM_TOKEN: "of-the-variables" });
+  try {
+    const [named, given] = [new Simulator(), new Simulator(simulator.url)];
+    const tokens = [named, given].map(async (one) => (await one.open("default")).environment["RESELLER_SIM_TOKEN"]);
+    assert.deepEqual(await Promise.all(tokens), ["of-the-variables", undefined]);
+  } finally {
+    delete process.env["RESELLER_SIM_URL"];
+    delete process.env["RESELLER_SIM_TOKEN"];
+  }
 });
 
 test("a sandbox begins where a tape ends, or at a mark", async () => {

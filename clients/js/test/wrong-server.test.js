@@ -1,6 +1,7 @@
 // A server that is no simulator, stalls or never ends: a call ends in an error of ours, which says what is wrong where.
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { test } from "node:test";
 import { NotRunning, Simulator, WrongAnswer } from "reseller-sim";
@@ -32,13 +33,23 @@ async function errorOf(head, { piece = "", everyMs = 0, isSilent = false } = {})
 }
 
 test("an answer that is not the control API's is named with its address", async () => {
-  for (const [status, text] of [["200 OK", "{"], ["200 OK", "[]"], ["200 OK", "<html>"], ["302 Found", "moved"], ["404 Not Found", "nothing here"]]) {
+  for (const [status, text] of [["200 OK", "{"], ["200 OK", "[]"], ["200 OK", "<html>"], ["302 Found", "moved"], ["404 Not Found", "nothing here"], ["404 Not Found", '{"detail":"Not Found"}']]) {
     const error = await errorOf(`HTTP/1.1 ${status}\r\n\r\n${text}`);
     assert.ok(error instanceof WrongAnswer, `${error}`);
     assert.match(error.message, /^GET http:\/\/127\.\S+\/health was not answered as by a simulator of this version: \d{3} "/);
     assert.ok(error.message.endsWith(JSON.stringify(text)), error.message);
   }
+  const locked = '{"error":"control_token_required","message":"the control API needs a token: send Authorization: Bearer"}';
+  assert.match((await errorOf(`HTTP/1.1 401 Unauthorized\r\n\r\n${locked}`)).message, /^the control API needs a token; give .* as `token`, or without a URL in /);
   assert.match((await errorOf("SSH-2.0-OpenSSH_9.9\r\n\r\n")).message, /: it is not HTTP$/);
+});
+
+test("an answer that describes no sandbox is another server's", async () => {
+  const server = createHttpServer((request, response) => response.end('{"id": "default"}')).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  await assert.rejects(new Simulator(`http://127.0.0.1:${port}`).open("default"), /^WrongAnswer: GET \S+\/default was not .*: the answer describes no sandbox$/);
+  server.close();
 });
 
 test("a server that stalls, drips or ends too early is left", async () => {
