@@ -158,8 +158,8 @@ const options = (members: Signature): Kind => ({ ...kind(`an object with ${Objec
 /** Options without the undefined ones. */
 const settings = (members: Signature): Kind => unset(options(Object.fromEntries(Object.entries(members).map(([name, one]) => [name, unset(one)]))));
 
-/** Whether it is the address of a server, which has no query. */
-export const isHttpUrl = (value: string): boolean => /^https?:\/\/[^\s?#]+$/i.test(value) && URL.canParse(value);
+/** Whether it is the address of a server, which has no user and no query. */
+export const isHttpUrl = (value: string): boolean => /^https?:\/\/[^\s?#@]+$/i.test(value) && URL.canParse(value);
 
 /** Whether no member is undefined, at any depth: such a condition would be left out, and its rule apply to everything. */
 function isDefined(value: unknown): boolean {

@@ -189,6 +189,7 @@ test("a value that cannot be meant is refused", async () => {
     () => new Simulator(""),
     () => new Simulator({ url: "" }),
     () => new Simulator("http://a b"),
+    () => new Simulator("http://me:secret@127.0.0.1:8080"),
     () => new Simulator("http://127.0.0.1:99999"),
     () => new Simulator("http://127.0.0.1:8080/?sandbox=x"),
     () => receiver.reply(200, { contentType: "" }),

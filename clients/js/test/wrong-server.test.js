@@ -45,7 +45,7 @@ test("an answer that is not the control API's is named with its address", async 
 });
 
 test("an answer that describes no sandbox is another server's", async () => {
-  const server = createHttpServer((request, response) => response.end('{"id": "default"}')).listen(0, "127.0.0.1");
+  const server = createHttpServer((_, response) => response.end('{"id": "default"}')).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
   await assert.rejects(new Simulator(`http://127.0.0.1:${port}`).open("default"), /^WrongAnswer: GET \S+\/default was not .*: the answer describes no sandbox$/);
