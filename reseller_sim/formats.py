@@ -28,7 +28,8 @@ _MICROSECONDS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_00
 _DURATION = re.compile(r"(-?)(([0-9]{1,9}(\.[0-9]{1,3})?(ms|s|m|h|d)){1,5})")
 _PART = re.compile(r"([0-9.]+)([a-z]+)")
 _NOT_SENT = re.compile(r"[^!-~]|#")
-STATUSES = ("Accepted", "Processing", "Succesful", "Failed", "Refund")
+CALLBACK_STATUSES = ("Processing", "Succesful", "Failed")
+STATUSES = ("Accepted", *CALLBACK_STATUSES, "Refund")
 
 
 def printable(text: str) -> str:
@@ -118,11 +119,10 @@ def check_path(path: str) -> None:
         raise ValueError(f"path must be a path such as /v2/balance, percent-encoded, not {path!r:.200}")
 
 
-def check_status(status: str | None) -> None:
-    """Raise `ValueError` for a status that the service never writes, which no payment would ever have."""
-    if status is not None and status not in STATUSES:
-        spelling = "the service writes 'Succesful', with one s"
-        raise ValueError(f"status must be one of {', '.join(STATUSES)} ({spelling}), not {status!r}")
+def check_status(status: str | None, known: tuple[str, ...] = CALLBACK_STATUSES) -> None:
+    """Raise `ValueError` for a status that no callback, or no payment, ever has."""
+    if status is not None and status not in known:
+        raise ValueError(f"status must be one of {', '.join(known)} (the service writes 'Succesful'), not {status!r}")
 
 
 def request_line(row: Row) -> str:

@@ -52,9 +52,9 @@ class Identity:
 
     @property
     def auth(self) -> HMACAuth:
-        """Signs as the first reseller, for httpx, httpx2 and requests. Raises `LookupError` when it has no API key."""
-        if not self.api_key:
-            raise LookupError(f"the first reseller of the sandbox {self.id} has no API key to sign with")
+        """Signs as the first reseller, for httpx, httpx2 and requests. Raises `LookupError` without key or secret."""
+        if not (self.api_key and self.api_secret):
+            raise LookupError(f"the first reseller of {self.id} has no API key to sign with, or the token may not read")
         return HMACAuth(self.api_key, self.api_secret)
 
     @property

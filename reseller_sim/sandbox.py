@@ -12,7 +12,7 @@ from warnings import warn
 from reseller_sim import evidence
 from reseller_sim.control import REFUSED, TIMEOUT_S, NoAnswer, NotIdle, NotRunning, SimulatorError, below, given
 from reseller_sim.exchange import Answer, Unanswered, Unreachable, encoded, exchange
-from reseller_sim.formats import Duration, Moment, Money, check_path, check_status, moment, printable, seconds
+from reseller_sim.formats import STATUSES, Duration, Moment, Money, check_path, check_status, moment, printable, seconds
 from reseller_sim.identity import Records
 from reseller_sim.receiver import Message
 
@@ -197,7 +197,7 @@ class Sandbox(Records, AbstractContextManager["Sandbox"]):
 
     def expect_status(self, refid: str, status: str) -> None:
         """Check the payment's present status. Raises `AssertionError` with its story."""
-        check_status(status)
+        check_status(status, STATUSES)
         found = self.transaction(refid)
         if found is None:
             raise AssertionError(evidence.no_payment(self, refid))

@@ -112,8 +112,9 @@ def _event(event: dict[str, Any]) -> str:
 def add_rule(simulator: Simulator, sandbox: str, section: str, rule: dict[str, Any]) -> ToolAnswer:
     """Add a rule to a sandbox, before all others of its section: an outcome of payments, or a fault. The page
     `recipes` has examples, `scenario-reference` every key. reset_sandbox removes added rules."""
-    made = simulator.open(sandbox).rule(section, rule)
-    return ToolAnswer(f"The rule {made.id} is now the first one of {section}.", {"rule": made.id})
+    made = simulator.open(sandbox).ask("POST", "/rules", {"section": section, "rule": rule})
+    text = f"The rule {made['id']} is now the first one of {section}."
+    return ToolAnswer(text, {"rule": made["id"]}, made["warnings"])
 
 
 @tool(members("scenario-check-request", "text"), changes=True)

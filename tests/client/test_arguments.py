@@ -15,6 +15,8 @@ SECRET = "5f" * 32
 DESCRIBED = {"id": "own", "scenario": "default", "seed": 1, "resellers": [{"code": "RS001", "balance": 1}]}
 NAIVE = datetime(2027, 1, 1)  # noqa: DTZ001  # what is refused
 OWN = Sandbox(Control("http://127.0.0.1:9"), DESCRIBED)
+KEY = {"code": "RS001", "balance": 1, "api_key": "key", "api_secret": None}
+UNREADABLE = Sandbox(Control("http://127.0.0.1:9"), DESCRIBED | {"resellers": [KEY]})
 RUNNING = Simulator("http://127.0.0.1:9")
 
 
@@ -77,6 +79,9 @@ def test_an_address_that_is_no_url_is_refused(kind: type[Simulator], url: str, m
     ("call", "error", "said"),
     [
         (lambda: OWN.advance("90 sec"), ValueError, "'90 sec' must be a duration such as 250ms, 90s"),
+        (lambda: OWN.expect_callback("o", status="Accepted"), ValueError, "one of Processing, Succesful, Failed "),
+        (lambda: OWN.wait_for_callback(status="Refund"), ValueError, "one of Processing, Succesful, Failed "),
+        (lambda: UNREADABLE.call("GET", "/v2/balance"), LookupError, "or the token may not read"),
         (lambda: OWN.expect_balance("5,000"), ValueError, "amount must be a number such as 10.50, not '5,000'"),
         (lambda: OWN.advance(to=5), TypeError, "a time is a text such as 2027-01-10T23:59:00"),  # type: ignore[arg-type]
         (lambda: RUNNING.sandbox(clock="fast"), ValueError, "clock must be manual, real or a rate such as x60"),

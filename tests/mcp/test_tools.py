@@ -115,6 +115,8 @@ def test_a_lost_response_is_an_error_that_says_so(simulator: Simulator, own: San
 
 
 def test_a_wrong_rule_is_refused_with_its_problems(simulator: Simulator, own: Sandbox) -> None:
+    slow = answer(simulator, "add_rule", sandbox=own.id, section="faults", rule=LOST | {"then": {"delay": "9s"}})
+    assert slow.lines[0].startswith("then.delay: each request waits 9 s of real time")
     refused = answer(simulator, "add_rule", sandbox=own.id, section="faults", rule={"when": {"pth": "/v2/topup"}})
     assert refused.is_error
     assert "did you mean 'path'?" in refused.text

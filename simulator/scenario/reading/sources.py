@@ -201,7 +201,7 @@ class _Reading:
                 raise name.error("unknown_scenario", f"there is no bundled scenario {name.text!r}{hint(name.text)}")
             real = bundled_path(name.text).resolve()
         elif folder is None:
-            raise name.error("no_file", "a scenario in a request can only extend bundled ones and files of --scenarios DIR")
+            raise name.error("no_file", "a scenario in a request can extend bundled ones and files of --scenarios")
         else:
             inner = _included(name, folder, "a scenario")
             real = folder.real(name.text)  # a loop of links was not readable
