@@ -157,7 +157,7 @@ class Sandbox(Records, AbstractContextManager["Sandbox"]):
     def replies(self, name: str, replies: Sequence[Mapping[str, Any]]) -> None:
         """Plan the answers of an inbox, in order: `[{"status": 500}, {"status": 200}]`. The last answer repeats. Warns
         of real waits under a manual clock."""
-        warn_of(self.ask("PUT", below("/inbox", name), {"replies": replies})["warnings"])
+        warn_of(self.ask("PUT", below("/inbox", name), {"replies": replies}).get("warnings", ()))
 
     def reset(self) -> None:
         """Return to the start of the scenario."""

@@ -111,6 +111,12 @@ def test_a_reply_that_cannot_be_given_is_refused_where_it_is_planned(plan: dict[
         receiver.reply(**plan)
 
 
+def test_an_older_server_answers_without_warnings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OWN._control, "ask", lambda *sent, **more: {"id": "added-1"})
+    OWN.replies("callbacks", [{"status": 500}])
+    assert OWN.fault({"then": {"status": 500}}).id == "added-1"
+
+
 def test_json_that_contains_itself_is_refused() -> None:
     rule: dict[str, Any] = {}
     rule["when"] = rule
