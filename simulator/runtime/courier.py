@@ -92,7 +92,7 @@ class Courier:
             return ""
         job = send.job
         if isinstance(job, Callback):
-            return job.transaction.callbacks.of(job.result.status).hold
+            return job.distortion.hold
         return self._webhooks.hold
 
     async def hold(self, send: Send, clock: Clock) -> None:

@@ -86,7 +86,7 @@ def _fields(
         "statusCode": kind.code,
         "status": status,
         "account": transaction.account,
-        "product": transaction.product,
+        "product": transaction.kind.product,
         "productName": transaction.kind.product_name,
         "amount": known_number(transaction.amount),
         "sn": texts.sn,

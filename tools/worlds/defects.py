@@ -145,9 +145,9 @@ DEFECTS = (
     Defect("a delay ends in what nothing foresaw", "api.fault_effects:await_fault",
            "fault.has_waited = True", "fault.has_waited = True\n    raise TypeError", seed=42),
     Defect("a void is missing in the history", f"{HANDLERS}.timeline:propagate_change",
-           "    state.resellers[transaction.reseller].history.change_status(transaction)\n",
+           "    state.resellers[transaction.kind.reseller].history.change_status(transaction)\n",
            "    if transaction.result.status is not Status.REFUNDED:\n"
-           "        state.resellers[transaction.reseller].history.change_status(transaction)\n", seed=6),
+           "        state.resellers[transaction.kind.reseller].history.change_status(transaction)\n", seed=6),
     Defect("the timer outlives an advance", "runtime.driver:Driver.advance",
            "self.rearm(self.clock.now(), is_clock_changed=True)", "self.rearm(self.clock.now())", seed=9),
     Defect("a reader of events who is woken misses the first", "runtime.event_reader:EventReader.wait",

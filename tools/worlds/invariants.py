@@ -165,7 +165,7 @@ class Invariants:
         attempt = job.attempts[item.number - 1]
         is_callback = isinstance(job, Callback)
         if isinstance(job, Callback) and item.number == 1 and not job.is_repeat:
-            earliest = job.result.at + typical(job.transaction.callbacks.of(job.result.status).delay)
+            earliest = job.result.at + typical(job.distortion.delay)
             if attempt.at < earliest:
                 self._object(life, f"{name} began at {attempt.at}, its rule says {earliest} at the earliest")
         waits = (timedelta(0), *((CALLBACK_WAIT,) * RETRIES if is_callback else WEBHOOK_WAITS))
@@ -264,9 +264,10 @@ class Invariants:
             if not callback.is_repeat:
                 told[callback.transaction.trxid, callback.result.status] += 1
         for one in state.transactions.values():
-            is_late = one.callbacks.reverse and not one.is_settled
+            distortion = one.kind.callbacks
+            is_late = distortion.reverse and not one.is_settled
             for result in one.results[1:]:
-                if told[one.trxid, result.status] != (0 if is_late else one.callbacks.of(result.status).duplicates + 1):
+                if told[one.trxid, result.status] != (0 if is_late else distortion.of(result.status).duplicates + 1):
                     text = f"{told[one.trxid, result.status]} callbacks tell that {one.trxid} is {result.status}"
                     self._object(life, text)
 

@@ -21,11 +21,11 @@ def schedule(state: State, transaction: Transaction, now: datetime) -> None:
     In reverse order, nothing is sent until the transaction is settled; then the latest status is sent first. A later
     void is sent alone.
     """
-    distortion = transaction.callbacks
-    if not state.resellers[transaction.reseller].callback.url:
+    result, distortion = transaction.results[-1], transaction.kind.callbacks
+    if not state.resellers[transaction.kind.reseller].callback.url:
         return
-    if not distortion.reverse or transaction.result.status is Status.REFUNDED:
-        _add_copies(state, transaction, transaction.result, now)
+    if not distortion.reverse or result.kind.status is Status.REFUNDED:
+        _add_copies(state, transaction, result, now)
     elif transaction.is_settled:
         state.noted[DomainOutcome.CALLBACKS_REVERSED] += 1
         for result in reversed(transaction.results[1:]):
@@ -52,7 +52,7 @@ def send_now(state: State, command: SendCallback, now: datetime) -> Callback:
 
 
 def _add_copies(state: State, transaction: Transaction, result: PaymentResult, now: datetime) -> None:
-    distortion = transaction.callbacks.of(result.status)
+    distortion = transaction.kind.callbacks.of(result.kind.status)
     for copy in range(distortion.duplicates + 1):
         callback = _add(state, transaction, result, copy)
         if distortion.drop:
@@ -80,7 +80,7 @@ def _delay(state: State, callback: Callback, distortion: Distortion) -> timedelt
 def _add(
     state: State, transaction: Transaction, result: PaymentResult, copy: int, *, is_repeat: bool = False
 ) -> Callback:
-    config = state.resellers[transaction.reseller].callback
+    config = state.resellers[transaction.kind.reseller].callback
     state.callbacks_made += 1
     callback = Callback(
         id=f"cb-{state.callbacks_made}",
@@ -92,7 +92,7 @@ def _add(
         is_repeat=is_repeat,
     )
     state.callbacks.add(callback)
-    state.callback_counts[transaction.reseller].begun += 1
+    state.callback_counts[transaction.kind.reseller].begun += 1
     return callback
 
 

@@ -79,7 +79,7 @@ def end_attempt(state: State, command: EndAttempt, now: datetime) -> None:
     assert attempt.result is None, "an attempt ends once"
     if isinstance(job, Callback):
         wait = callback_jobs.end_attempt(state, job, attempt, result)
-        counts = state.callback_counts[job.transaction.reseller]
+        counts = state.callback_counts[job.transaction.kind.reseller]
     else:
         assert isinstance(job, Delivery), "a job is a callback or a delivery"
         wait = webhook_jobs.end_attempt(state, job, attempt, result, now)
@@ -90,8 +90,9 @@ def end_attempt(state: State, command: EndAttempt, now: datetime) -> None:
         state.agenda.add(next_due, job)
     attempt.state = job.state
     counts.attempts += 1
-    counts.delivered += is_accepted(result)
-    counts.failed += wait is None and not is_accepted(result)
+    has_arrived = is_accepted(result)
+    counts.delivered += has_arrived
+    counts.failed += wait is None and not has_arrived
     state.publish(AttemptOutcome(job.id, attempt.number, now, next_due))
 
 

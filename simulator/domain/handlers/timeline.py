@@ -146,7 +146,7 @@ def _enter_status(state: State, transaction: Transaction, step: Step, now: datet
     results, status = transaction.results, step.status
     assert may_follow(results[-1].kind.status if results else None, status), f"{results[-1:]} cannot become {status}"
     cost = transaction.cost
-    wallet = state.resellers[transaction.reseller].wallet
+    wallet = state.resellers[transaction.kind.reseller].wallet
     if status is FAILED:
         entry = wallet.post(REFUND, cost, now, f"refund of {transaction.refid}", transaction.trxid)
         transaction.refund = entry.id
@@ -168,7 +168,7 @@ def _enter_status(state: State, transaction: Transaction, step: Step, now: datet
 
 def propagate_change(state: State, transaction: Transaction, now: datetime) -> None:
     """Apply the consequences of any status change after the creation."""
-    state.resellers[transaction.reseller].history.change_status(transaction)
+    state.resellers[transaction.kind.reseller].history.change_status(transaction)
     callback_jobs.schedule(state, transaction, now)
 
 

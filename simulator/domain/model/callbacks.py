@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from simulator.domain.model.delivery_attempts import Attempt, AttemptEnd, AttemptResult
-from simulator.domain.model.transactions import PaymentResult, Transaction
+from simulator.domain.model.transactions import Distortion, PaymentResult, Transaction
 
 
 class CallbackState(StrEnum):
@@ -49,8 +49,12 @@ class Callback(msgspec.Struct, eq=False, gc=False, kw_only=True):  # no cycle le
     @property
     def lane(self) -> str:
         """Return the queue of the callback: one per transaction, or its own when its rule sends concurrently."""
-        is_concurrent = self.transaction.callbacks.of(self.result.status).concurrent
-        return self.id if is_concurrent else self.transaction.trxid
+        return self.id if self.distortion.concurrent else self.transaction.trxid
+
+    @property
+    def distortion(self) -> Distortion:
+        """Return how its rule distorts the callbacks of its status."""
+        return self.transaction.kind.callbacks.of(self.result.kind.status)
 
     @property
     def size(self) -> int:

@@ -241,11 +241,6 @@ class Transaction(msgspec.Struct, eq=False, gc=False):  # not part of any refere
         return self.kind.rule
 
     @property
-    def callbacks(self) -> Distortion:
-        """Return how the rule distorts its callbacks."""
-        return self.kind.callbacks
-
-    @property
     def entry_ids(self) -> tuple[int, ...]:
         """Return the ids of its ledger entries, oldest first."""
         return tuple(filter(None, (self.debit, self.refund)))
