@@ -2,8 +2,8 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Callable
+from functools import partial
 
 import msgspec
 
@@ -14,6 +14,7 @@ PER_RECEIVER = 64
 """The maximum number of concurrent attempts of an owner to a host and port. More attempts are queued."""
 
 Receiver = tuple[str, int]  # host and port
+IsWanted = Callable[[], bool]  # returns whether an attempt waits for a slot that is held
 
 
 class _Lane(msgspec.Struct):
@@ -68,6 +69,10 @@ class Slots:
                 self._refresh(name, owner, receiver, lane)
             raise
 
+    def is_wanted(self, name: str, receiver: Receiver) -> bool:
+        """Return whether an attempt waits that may get a held slot of the owner `name` when it is given back."""
+        return bool(self._in_turn or self._owners[name].lanes[receiver].waiting)
+
     def give_back(self, name: str, receiver: Receiver) -> None:
         """Free a slot."""
         owner = self._owners[name]
@@ -119,13 +124,12 @@ class Slots:
 class Slot:
     """A slot of `owner` at `receiver`, which an `async with` waits for and holds."""
 
-    __slots__ = ("_owner", "_receiver", "_slots")
-
     def __init__(self, slots: Slots, owner: str, receiver: Receiver) -> None:
         self._slots, self._owner, self._receiver = slots, owner, receiver
 
-    def __aenter__(self) -> Coroutine[Any, Any, None]:
-        return self._slots.take(self._owner, self._receiver)
+    async def __aenter__(self) -> IsWanted:
+        await self._slots.take(self._owner, self._receiver)
+        return partial(self._slots.is_wanted, self._owner, self._receiver)
 
     async def __aexit__(self, *_: object) -> None:
         self._slots.give_back(self._owner, self._receiver)

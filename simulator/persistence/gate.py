@@ -13,6 +13,7 @@ from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from typing import Protocol
 
 from simulator.domain.model.delivery_attempts import AttemptResult, OutgoingRequest
+from simulator.http_client.slots import IsWanted
 from simulator.persistence.errors import LeaseLost, StoreError, WriteFailed
 from simulator.persistence.reader import Reader
 from simulator.persistence.writer import Writer
@@ -169,7 +170,7 @@ class GatedSender:
         self.sender = sender
         self._passed = until_durable
 
-    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
+    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[IsWanted]:
         """See `Sender`."""
         return self.sender.turn(url, owner)
 

@@ -34,9 +34,6 @@ class AttemptLog:
         self._sent: deque[SentAttempt] = deque(maxlen=SENT_MAX)
         self._begun: set[str] = set()
 
-    def __len__(self) -> int:
-        return len(self._sent)
-
     def add(self, send: Send, request: OutgoingRequest) -> SentAttempt:
         """Store the request of an attempt, which begins with that. The caller sets the rest when it has ended."""
         self._begun.add(send.job.id)

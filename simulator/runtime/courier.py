@@ -13,17 +13,12 @@ import msgspec
 
 from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.delivery_attempts import (
-    AttemptEnd,
-    AttemptResult,
-    Job,
-    OutgoingRequest,
-    Send,
-)
+from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, Job, OutgoingRequest, Send
 from simulator.domain.model.draw import typical
 from simulator.domain.model.inbox_programs import INBOX_SCHEME, InboxReply
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.webhooks import Delivery
+from simulator.http_client.slots import IsWanted
 from simulator.http_client.targets import BadTarget, InboxTarget, parse_target
 from simulator.persistence.tape.entries import AttemptSent, Entry, InboxReceived
 from simulator.runtime.attempt_log import AttemptLog
@@ -39,13 +34,13 @@ from simulator.wire.payment_answers import STATUS_NAMES
 _PRODUCTION = ("18.140.170.98", "13.215.6.214")
 SOURCE_ADDRESSES = {"staging": ("3.1.120.89", *_PRODUCTION), "production": _PRODUCTION}
 ROTATE = "rotate"  # use a single address per attempt
-_AT_ONCE: AbstractAsyncContextManager[None] = nullcontext()
+_AT_ONCE: AbstractAsyncContextManager[IsWanted] = nullcontext(lambda: False)
 
 
 class Sender(Protocol):
     """Sends over the network; implemented by `simulator.http_client.sender.HttpSender`."""
 
-    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
+    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[IsWanted]:
         """Wait for the turn of the sandbox `owner` at this receiver, and hold it. Call `send` within."""
         ...
 
@@ -97,34 +92,39 @@ class Courier:
 
     async def hold(self, send: Send, clock: Clock) -> None:
         """Wait until an attempt is released."""
-        job, wall = send.job, clock.wall()
-        now = clock.at(wall)
+        job, name, wall = send.job, self.hold_of(send), clock.wall()
         if isinstance(job, Callback):
             what, refid = STATUS_NAMES[job.result.status], job.transaction.refid
-            entry = HoldEntry(self.hold_of(send), "callback", what, now, wall, refid, job.id)
+            entry = HoldEntry(name, "callback", what, clock.at(wall), wall, refid, job.id)
         else:
             assert isinstance(job, Delivery)
-            entry = HoldEntry(self.hold_of(send), "webhook", job.event.type, now, wall, job=job.id)
+            entry = HoldEntry(name, "webhook", job.event.type, clock.at(wall), wall, job=job.id)
         await self.holds.hold(entry)
 
+    def turn(self, url: str) -> AbstractAsyncContextManager[IsWanted]:
+        """Wait for the sandbox's turn at this receiver, and hold it. Inboxes have no turns."""
+        return _AT_ONCE if url.startswith(INBOX_SCHEME) else self._sender.turn(url, self._owner)
+
+    async def deliver_in_turn(self, send: Send, clock: Clock) -> AttemptResult:
+        """Make an attempt as `deliver` does, when its turn at the receiver has come."""
+        async with self.turn(send.job.url):
+            return await self.deliver(send, clock)
+
     async def deliver(self, send: Send, clock: Clock) -> AttemptResult:
-        """Make an attempt within the receiver timeout. It is recorded on the tape once its turn at the receiver has
-        come."""
-        job, is_to_inbox = send.job, send.job.url.startswith(INBOX_SCHEME)
-        async with _AT_ONCE if is_to_inbox else self._sender.turn(job.url, self._owner):
-            wall = clock.wall()
-            now, timeout_s = clock.at(wall), self.timeout_s(job, clock)
-            request = self.attempt(send, wall)
-            sent = self.sent.add(send, request)
-            self._note(AttemptSent(now, wall, job.id, send.attempt.number, outbound.without_body(job, request)))
-            began = perf_counter()
-            if is_to_inbox:
-                result = await _replied(self.into_inbox(job.url, request, now, wall), clock, timeout_s)
-            else:
-                result = await self._send(request, timeout_s)
-            duration_us = int((perf_counter() - began) * 1e6)
+        """Make an attempt within the receiver timeout, and record it on the tape. Call this within `turn`."""
+        job, wall = send.job, clock.wall()
+        now, timeout_s = clock.at(wall), self.timeout_s(job, clock)
+        request = self.attempt(send, wall)
+        sent = self.sent.add(send, request)
+        self._note(AttemptSent(now, wall, job.id, send.attempt.number, outbound.without_body(job, request)))
+        began = perf_counter()
+        if job.url.startswith(INBOX_SCHEME):
+            result = await _replied(self.into_inbox(job.url, request, now, wall), clock, timeout_s)
+        else:
+            result = await self._send(request, timeout_s)
+        duration_us = int((perf_counter() - began) * 1e6)
         if isinstance(job, Callback):
-            kind, sent.reseller = CALLBACK, job.transaction.reseller
+            kind, sent.reseller = CALLBACK, job.transaction.kind.reseller
         else:
             assert isinstance(job, Delivery)
             kind, sent.reseller = WEBHOOK, job.reseller
@@ -169,7 +169,7 @@ class Courier:
 
     def timeout_s(self, job: Job, clock: Clock) -> float:
         """Return the receiver's time limit: wall time, divided by the rate of a faster clock."""
-        limit = self._limits.callback_timeout if clock.runs else self._limits.callback_timeout_manual
+        limit = self._limits.callback_timeout if clock.rate else self._limits.callback_timeout_manual
         if isinstance(job, Delivery) and self._webhooks.timeout is not None:
             limit = self._webhooks.timeout
         return clock.wall_seconds(limit)
@@ -177,7 +177,7 @@ class Courier:
     async def carry(self, url: str, request: OutgoingRequest, clock: Clock, timeout_s: float) -> AttemptResult:
         """Send a request that is no attempt of a job to the target `url`."""
         if not url.startswith(INBOX_SCHEME):
-            async with self._sender.turn(url, self._owner):
+            async with self.turn(url):
                 return await self._send(request, timeout_s)
         wall = clock.wall()
         return await _replied(self.into_inbox(url, request, clock.at(wall), wall, is_noted=True), clock, timeout_s)

@@ -48,7 +48,7 @@ class Driver:
         self._courier = courier
         self._timer: asyncio.TimerHandle | None = None  # for the next due item of a running clock
         self._timer_due: datetime | None = None
-        self.lanes = Lanes(self._deliver, courier.hold_of, lambda send: courier.hold(send, clock))
+        self.lanes = Lanes(courier.turn, self._deliver, courier.hold_of, lambda send: courier.hold(send, clock))
         self._settling_order = asyncio.Lock()
         self._settling_count = 0  # tasks in `settle`
         self._advancing_task: asyncio.Task[None] | None = None
@@ -202,7 +202,7 @@ class Driver:
         self.stop()
         self._apply = _refuse
         await asyncio.gather(*self._tasks(), return_exceptions=True)
-        self.lanes = Lanes(_refuse, _refuse, _refuse)
+        self.lanes = Lanes(_refuse, _refuse, _refuse, _refuse)
 
     def _tasks(self) -> list[asyncio.Task[Any]]:
         return [*self.lanes.tasks, *self.lanes.held, *filter(None, (self._advancing_task,))]
@@ -246,20 +246,21 @@ class Driver:
 
     async def _deliver_in_order(self, due: list[Send]) -> None:
         sends = self.lanes.without_held(due)
-        results = await results_in_order(sends, lambda send: self._courier.deliver(send, self.clock))
+        results = await results_in_order(sends, lambda send: self._courier.deliver_in_turn(send, self.clock))
         now = self.clock.now()
         for send, result in zip(sends, results, strict=True):
             self._apply(EndAttempt(send.job.id, send.attempt.number, result), now)
             self.job_ends.add(JobEnd(send.job))
 
-    async def _deliver(self, send: Send) -> None:
-        result = await self._courier.deliver(send, self.clock)
-        now = self.clock.now()
-        if not self.catch_up(now):
-            await self.settle(now)
-        self._apply(EndAttempt(send.job.id, send.attempt.number, result), now)
-        if self.notifier.waiting:
-            self.job_ends.add(JobEnd(send.job))
+    async def _deliver(self, lane: list[Send]) -> None:
+        for send in lane:
+            result = await self._courier.deliver(send, self.clock)
+            now = self.clock.now()
+            if not self.catch_up(now):
+                await self.settle(now)
+            self._apply(EndAttempt(send.job.id, send.attempt.number, result), now)
+            if self.notifier.waiting:
+                self.job_ends.add(JobEnd(send.job))
 
     def _arm(self, due: datetime, now: datetime) -> None:
         if self._timer is not None:

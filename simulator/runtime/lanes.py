@@ -3,9 +3,9 @@
 import asyncio
 from collections import Counter, defaultdict, deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from datetime import datetime, timedelta
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -14,7 +14,7 @@ from simulator.domain.agenda import AgendaResult
 from simulator.domain.model.delivery_attempts import AttemptResult, Job, Send
 from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.webhooks import Delivery
-from simulator.http_client.slots import PER_RECEIVER
+from simulator.http_client.slots import PER_RECEIVER, IsWanted
 from simulator.runtime.journal import BoundedLog, Tally
 from simulator.runtime.wait_limits import STARTED_PER_TURN_MAX as STARTED_PER_TURN_MAX
 
@@ -22,18 +22,18 @@ SIDE_BY_SIDE_MAX = 64  # deliveries of an advance
 
 
 class Lanes:
-    """The deliveries of a running clock. Lanes are concurrent, and the jobs of a lane keep their order. A task sends a
-    lane, then lanes that waited since their receiver already had `PER_RECEIVER` attempts. `deliver` makes an attempt
-    and applies its result. Attempts that a rule holds are in `held`: each waits separately from its lane until `hold`
-    returns."""
+    """The deliveries of a running clock. Lanes are concurrent, and the jobs of a lane keep their order. In its `turn`
+    at a receiver, a task delivers a lane, then lanes that waited since the receiver already had `PER_RECEIVER` tasks,
+    until others want the turn. Attempts that a rule holds are in `held`: each waits until `hold` returns."""
 
     def __init__(
         self,
-        deliver: Callable[[Send], Coroutine[Any, Any, None]],
+        turn: Callable[[str], AbstractAsyncContextManager[IsWanted]],
+        deliver: Callable[[list[Send]], Awaitable[None]],
         is_held: Callable[[Send], object],
         hold: Callable[[Send], Awaitable[None]],
     ) -> None:
-        self._deliver, self._is_held, self._hold = deliver, is_held, hold
+        self._turn, self._deliver, self._is_held, self._hold = turn, deliver, is_held, hold
         self._collected: dict[str, list[Send]] = {}
         self._collected_to_hold: list[Send] = []
         self._busy: defaultdict[str, int] = defaultdict(int)  # the tasks of each receiver
@@ -61,21 +61,20 @@ class Lanes:
 
     def start(self) -> None:
         """Start the collected attempts, in the order of lanes; many are spread over the next event loop turns."""
-        if self._collected_to_hold:
-            collected_to_hold, self._collected_to_hold = self._collected_to_hold, []
-            for send in collected_to_hold:
-                self._add(self._deliver_after_hold(send), self.held)
+        for send in self._collected_to_hold:
+            self._add(self._deliver_after_hold(send), self.held)
+        self._collected_to_hold.clear()
         if self._collected:
             collected, self._collected = self._collected, {}
             lanes = [collected[name] for name in sorted(collected)]
             self._begin(lanes[:STARTED_PER_TURN_MAX])
             if rest := lanes[STARTED_PER_TURN_MAX:]:
-                self._add(self._begin_in_turns(rest))
+                self._add(self._begin_in_turns(rest), self.tasks)
 
     async def finish(self) -> None:
         """Start the collected attempts, and wait for all started attempts."""
         self.start()
-        if self.tasks:
+        while self.tasks:
             await asyncio.wait(self.tasks)
 
     def _begin(self, lanes: list[list[Send]]) -> None:
@@ -83,31 +82,29 @@ class Lanes:
             receiver = lane[0].job.url
             if self._busy[receiver] < PER_RECEIVER or receiver.startswith(INBOX_SCHEME):
                 self._busy[receiver] += 1
-                self._add(self._work_through(lane, receiver))
+                self._add(self._work_through(lane, receiver), self.tasks)
             else:
                 self._waiting[receiver].append(lane)
 
     async def _begin_in_turns(self, lanes: list[list[Send]]) -> None:
-        remaining = iter(lanes)
-        while share := list(islice(remaining, STARTED_PER_TURN_MAX)):
+        for first in range(0, len(lanes), STARTED_PER_TURN_MAX):
             await asyncio.sleep(0)
-            self._begin(share)
+            self._begin(lanes[first : first + STARTED_PER_TURN_MAX])
 
     async def _work_through(self, lane: list[Send], receiver: str) -> None:
         try:
-            while lane:
-                for send in lane:
-                    await self._deliver(send)
-                waiting = self._waiting.get(receiver)
-                lane = waiting.popleft() if waiting else []
-        except Exception:  # our mistake: the lanes that wait are sent nevertheless
-            if waiting := self._waiting.get(receiver):
-                self._busy[receiver] += 1
-                self._add(self._work_through(waiting.popleft(), receiver))
+            async with self._turn(receiver) as is_wanted:
+                await self._deliver(lane)
+                while (waiting := self._waiting.get(receiver)) and not is_wanted():
+                    await self._deliver(waiting.popleft())
+        except asyncio.CancelledError:  # the sandbox is stopped
+            self._waiting.clear()
             raise
         finally:
             self._busy[receiver] -= 1
-            if not self._busy[receiver]:
+            if waiting := self._waiting.get(receiver):
+                self._begin([waiting.popleft()])
+            elif not self._busy[receiver]:
                 del self._busy[receiver]
                 self._waiting.pop(receiver, None)
 
@@ -115,8 +112,7 @@ class Lanes:
         await self._hold(send)
         self._begin([[send]])
 
-    def _add(self, work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]] | None = None) -> None:
-        tasks = self.tasks if tasks is None else tasks
+    def _add(self, work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         tasks.add(task)
         task.add_done_callback(tasks.discard)

@@ -18,6 +18,7 @@ import pytest
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
 from simulator.http_client.sender import HttpSender
+from simulator.http_client.slots import IsWanted
 from simulator.persistence.tape.entries import AttemptSent
 from simulator.wire.outbound import CallbackRequest
 from tests.support.client import Client, running
@@ -106,9 +107,9 @@ class Receiver:
         self._room = asyncio.Semaphore(room)
 
     @asynccontextmanager
-    async def turn(self, url: str, owner: str) -> AsyncIterator[None]:
+    async def turn(self, url: str, owner: str) -> AsyncIterator[IsWanted]:
         async with self._room:
-            yield
+            yield self._room.locked
 
     async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
         self.received.append(outgoing)

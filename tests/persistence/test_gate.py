@@ -8,6 +8,7 @@ from typing import cast
 import pytest
 
 from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
+from simulator.http_client.slots import IsWanted
 from simulator.persistence.errors import LeaseLost, StoreError, WriteFailed
 from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.store import Store
@@ -217,8 +218,8 @@ class Sent:
     def __init__(self) -> None:
         self.given: list[OutgoingRequest] = []
 
-    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
-        return nullcontext()
+    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[IsWanted]:
+        return nullcontext(lambda: False)
 
     async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
         self.given.append(outgoing)

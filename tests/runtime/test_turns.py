@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from simulator.domain.commands import CreatePayment, Credit, PassTime
 from simulator.domain.sandbox import Sandbox
-from simulator.http_client.slots import PER_RECEIVER
+from simulator.http_client.slots import PER_RECEIVER, IsWanted, Slot, Slots
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
 from simulator.runtime.lanes import Lanes
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -186,17 +187,21 @@ def test_requests_that_wait_are_executed_in_the_order_of_arrival(client: Client,
     assert credited == list(range(0, 20, 3))
 
 
+def at_once(url: str) -> AbstractAsyncContextManager[IsWanted]:
+    return nullcontext(lambda: False)
+
+
 def test_the_deliveries_of_a_catch_up_start_a_few_in_each_turn() -> None:
     started: Counter[int] = Counter()
     turn = 0
 
-    async def deliver(send: Any) -> None:
+    async def deliver(lane: Any) -> None:
         started[turn] += 1
         await asyncio.sleep(0)
 
     async def story() -> None:
         nonlocal turn
-        lanes = Lanes(deliver, lambda send: False, deliver)
+        lanes = Lanes(at_once, deliver, lambda send: False, deliver)
         lanes.collect(SimpleNamespace(job=SimpleNamespace(lane=str(n), url=f"http://{n}.test")) for n in range(300))  # type: ignore[misc]
         lanes.start()
         while lanes.tasks:
@@ -214,12 +219,12 @@ def test_deliveries_to_a_slow_receiver_wait_without_tasks_and_in_order_and_delay
     async def story() -> None:
         is_answering = asyncio.Event()
 
-        async def deliver(send: Any) -> None:
-            begun.append(send.job.lane)
-            if "slow" in send.job.url:
+        async def deliver(lane: Any) -> None:
+            begun.append(lane[0].job.lane)
+            if "slow" in lane[0].job.url:
                 await is_answering.wait()
 
-        lanes = Lanes(deliver, lambda send: False, deliver)
+        lanes = Lanes(at_once, deliver, lambda send: False, deliver)
         slow = [f"slow {n:03}" for n in range(300)]
         for name in (*slow, "swift"):
             url = f"http://{name.split()[0]}.test"
@@ -238,6 +243,32 @@ def test_deliveries_to_a_slow_receiver_wait_without_tasks_and_in_order_and_delay
     asyncio.run(story())
 
 
+def test_deliveries_that_wait_for_a_url_do_not_pass_those_that_wait_for_another_at_its_host() -> None:
+    begun: list[str] = []
+
+    async def story() -> None:
+        slots, is_answering = Slots(per_receiver=1), asyncio.Event()
+
+        async def deliver(lane: Any) -> None:
+            begun.append(lane[0].job.lane)
+            await is_answering.wait()
+
+        lanes = Lanes(lambda url: Slot(slots, "a", ("one.test", 80)), deliver, lambda send: False, deliver)
+        for name in (*many, "z"):
+            job = SimpleNamespace(lane=name, url="http://one.test/many" if name in many else "http://one.test/")
+            lanes.collect([SimpleNamespace(job=job)])  # type: ignore[list-item]
+        lanes.start()
+        for _ in many:
+            await asyncio.sleep(0)
+        is_answering.set()
+        await lanes.finish()
+        assert not lanes.tasks
+
+    many = [f"{n:03}" for n in range(PER_RECEIVER + 5)]
+    asyncio.run(story())
+    assert begun == [*many[:PER_RECEIVER], "z", *many[PER_RECEIVER:]]
+
+
 def test_deliveries_that_wait_for_a_receiver_are_sent_after_others_fail_by_a_mistake_of_ours() -> None:
     begun: list[str] = []
 
@@ -245,12 +276,12 @@ def test_deliveries_that_wait_for_a_receiver_are_sent_after_others_fail_by_a_mis
         asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
         is_failing = asyncio.Event()
 
-        async def deliver(send: Any) -> None:
-            begun.append(send.job.lane)
+        async def deliver(lane: Any) -> None:
+            begun.append(lane[0].job.lane)
             await is_failing.wait()
             raise ZeroDivisionError
 
-        lanes = Lanes(deliver, lambda send: False, deliver)
+        lanes = Lanes(at_once, deliver, lambda send: False, deliver)
         names = [f"{n:03}" for n in range(3 * PER_RECEIVER)]
         lanes.collect(SimpleNamespace(job=SimpleNamespace(lane=name, url="http://one.test")) for name in names)  # type: ignore[misc]
         lanes.start()
@@ -258,8 +289,7 @@ def test_deliveries_that_wait_for_a_receiver_are_sent_after_others_fail_by_a_mis
             await asyncio.sleep(0)
         assert begun == names[:PER_RECEIVER]
         is_failing.set()
-        while lanes.tasks:
-            await lanes.finish()
+        await lanes.finish()
         assert begun == names
 
     asyncio.run(story())

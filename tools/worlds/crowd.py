@@ -19,6 +19,7 @@ from unittest.mock import patch
 
 from simulator.app import build_app
 from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
+from simulator.http_client.slots import IsWanted
 from simulator.options import Options
 from simulator.persistence import keeper, reader, rewinding, snapshot_schedule
 from simulator.persistence.data_folder import DataFolder
@@ -53,8 +54,8 @@ KILLED_EVERY = 40
 class Silent:
     """A network whose attempts all fail."""
 
-    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
-        return nullcontext()
+    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[IsWanted]:
+        return nullcontext(lambda: False)
 
     async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
         """Fail."""

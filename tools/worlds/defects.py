@@ -115,7 +115,7 @@ DEFECTS = (
            "tasks[index] = latest[queue] = group.create_task(attempt(sends[index]))\n",
            "latest[queue] = group.create_task(attempt(sends[index]))\n"
            "            latest[queue].add_done_callback(lambda task: tasks.setdefault(len(tasks), task))\n", seed=2),
-    Defect("the second of several callbacks of a payment is not sent", "runtime.lanes:Lanes._work_through",
+    Defect("the second of several callbacks of a payment is not sent", "runtime.driver:Driver._deliver",
            "for send in lane:", "for send in lane[:1]:", seed=1),
     Defect("a delivery that many others are due with is not started", "runtime.lanes:Lanes.start",
            "lanes[STARTED_PER_TURN_MAX:]", "lanes[STARTED_PER_TURN_MAX + 1:]", seed=4),

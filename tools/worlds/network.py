@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
 from simulator.domain.sandbox import Sandbox
+from simulator.http_client.slots import IsWanted
 from simulator.runtime.live_sandbox import LiveSandbox
 
 ANSWERED, TIMEOUT = AttemptEnd.ANSWERED, AttemptEnd.TIMEOUT
@@ -92,8 +93,8 @@ class Network:
         self.log: Callable[[str, bytes], None] = lambda what, content: None
         self.on_call: Callable[[str, LiveSandbox, OutgoingRequest], Awaitable[None]] | None = None
 
-    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
-        return nullcontext()
+    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[IsWanted]:
+        return nullcontext(lambda: False)
 
     async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
         """Send one attempt."""

@@ -14,6 +14,7 @@ from simulator.domain.model.instants import Times
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.sandbox import Sandbox
+from simulator.http_client.slots import IsWanted
 from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.player import Player, RequestReplay, TapeClock
 from simulator.persistence.replay.tape_reader import ReadTape
@@ -33,8 +34,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class _BlockedSender:
     """A sender for rebuilt sandboxes, which sends nothing: the answers of receivers are on the tape."""
 
-    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
-        return nullcontext()
+    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[IsWanted]:
+        return nullcontext(lambda: False)
 
     async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
         """Return a result as if nothing had been sent."""
