@@ -143,7 +143,7 @@ def _recording(path: Path, watcher: Watcher, *, names_accounts: bool) -> dict[st
     except OSError:
         is_writable = False
     if not is_writable:
-        raise wrong_usage(f"--record {str(path)!r} cannot be written")
+        raise wrong_usage(f"--record {str(path)!r} cannot be written: name a file in a folder that you may write")
     recorder = TrafficRecorder(names_accounts=names_accounts)
     recording = Recording(recorder, path, watcher.secrets, _write_checked, notify)
     watcher.on_call = watcher.on_notification = recording.note

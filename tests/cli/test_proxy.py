@@ -23,7 +23,7 @@ REFUSED = [
     ((*UPSTREAM, "--key", "k"), "give both --key and --secret, or neither"),
     ((*UPSTREAM, "--key", "k", "--secret", "hush!"), "the secret is not Base64"),
     ((*UPSTREAM, "--timeout", "0"), "0"),
-    ((*UPSTREAM, "--record", "/nowhere/at/all.yaml"), "cannot be written"),
+    ((*UPSTREAM, "--record", "/nowhere/at/all.yaml"), "name a file in a folder that you may write"),
     ((), "Missing option '--upstream'"),
 ]
 
