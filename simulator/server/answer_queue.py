@@ -65,11 +65,14 @@ class AnswerQueue:
         self._batcher.add(self)
 
     def finish(self) -> bool:
-        """Answer the queue, and close after the last answer. Return whether an answer is still to be sent."""
+        """Answer the first request now and the others in later turns, and close after the last answer, which may still
+        wait at the gate. Return whether a request waits."""
         self.answer_next()
-        self.writer.flush()
-        if self._requests and not self._refusal:
-            self._requests[-1].keep_alive = self._requests[-1].is_plain = False  # a task answers, and closes
+        if not self._requests:
+            self.connection.close()
+        elif not self._refusal:
+            self._requests[-1].keep_alive = False
+            self._requests[-1].is_plain = False  # so that a task answers, which says close, and closes
         return bool(self._requests)
 
     def on_client_left(self) -> None:

@@ -181,15 +181,14 @@ class HttpProtocol(asyncio.Protocol):
         writing to it fails. asyncio keeps the connection open when this returns True."""
         self.reader.end()
         self.may_have_left.set()
-        is_answer_due = self._answers.finish()
+        is_waiting = self._answers.finish()
         for request in self.reader.queue:
             request.report_departure()
             self._answers.wake(request)
-        if not is_answer_due or self.scheme != "http":  # close_notify ends both directions
-            return False
-        self._deadline.on_due = self._give_up
-        self._deadline.set(self._limits.half_closed_s)
-        return True
+        if is_waiting:
+            self._deadline.on_due = self._give_up
+            self._deadline.set(self._limits.half_closed_s)
+        return self.scheme == "http"  # within TLS, close_notify ends both directions
 
     def _give_up(self) -> None:
         """Hang up on a client that has closed its sending side, and whose answer has not begun in time."""
@@ -205,8 +204,7 @@ class HttpProtocol(asyncio.Protocol):
             self.reader.end()
         self.must_close.set()
         self.may_have_left.set()
-        if not self._answers.finish():
-            self.close()
+        self._answers.finish()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Release everything after the client has left."""
@@ -239,7 +237,7 @@ class HttpProtocol(asyncio.Protocol):
             self._transport.resume_reading()
             if self.scheme == "http":  # within TLS one side cannot be closed alone
                 self._transport.write_eof()
-            self._deadline.on_due = self._transport.abort
+            self._deadline.on_due = self.writer.close
             self._deadline.set(self._limits.linger_s)
 
     def hang_up(self) -> None:

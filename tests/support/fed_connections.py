@@ -11,6 +11,7 @@ from uvicorn.server import ServerState
 from simulator.server.answer_queue import ResponseBatcher
 from simulator.server.message import HttpLimits, RequestMemoryBudget
 from simulator.server.protocol import HttpProtocol
+from simulator.server.transports import OutputGate
 from tests.support.echo_at_once import EchoAtOnce
 from tests.support.echo_server import Echo
 
@@ -65,12 +66,14 @@ class FedServer:
         self.budget = RequestMemoryBudget(self.limits)
         self.batcher = ResponseBatcher()
         self.state = ServerState()
+        self.gate: OutputGate | None = None  # of later connections
         self.config = uvicorn.Config(self.app, interface="asgi3", log_config=None)
 
     def connect(self, *packets: bytes) -> tuple[HttpProtocol, FedTransport]:
         """A new connection that got these packets within one turn."""
         transport = FedTransport()
-        protocol = HttpProtocol(self.app, self.budget, self.batcher, config=self.config, server_state=self.state)
+        parts = self.app, self.budget, self.batcher, self.gate
+        protocol = HttpProtocol(*parts, config=self.config, server_state=self.state)
         protocol.connection_made(transport)
         for packet in packets:
             protocol.data_received(packet)
@@ -80,6 +83,12 @@ class FedServer:
     def open(self) -> int:
         """The number of connections with a slot."""
         return len(self.state.connections)
+
+
+def close_sending_side(protocol: HttpProtocol, client: FedTransport) -> None:
+    """Pass the end of the client's stream, and close as asyncio does unless the protocol keeps the connection."""
+    if not protocol.eof_received():
+        client.close()
 
 
 @asynccontextmanager
