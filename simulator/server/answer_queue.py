@@ -118,9 +118,9 @@ class AnswerQueue:
 
     def _answer_at_once(self, request: HttpRequest) -> None:
         """Answer a plain request by `answer_now`, or in a task what it cannot answer at once and whole."""
-        pending = self._answer_now(request, self.connection.client[0])
         result: FirstResult = None
         try:
+            pending = self._answer_now(request, self.connection.client[0])
             if pending is not None:
                 result = resume(pending, pending.send(None))  # `send` runs it until it waits for a future, or returns
         except StopIteration as done:

@@ -8,10 +8,11 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from simulator.server.answer_queue import ResponseBatcher
-from simulator.server.message import HttpLimits, RequestMemoryBudget
+from simulator.server.message import HttpLimits, HttpRequest, RequestMemoryBudget
 from simulator.server.protocol import HttpProtocol
 from tests.support.echo_at_once import EchoAtOnce
 from tests.support.echo_server import LETTERS, Served, request, serving
+from tests.support.fed_connections import fed_server, turns
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +94,22 @@ def test_an_error_of_the_application_is_logged_and_answered_500(path: str, caplo
     with serving(app=EchoAtOnce()) as server:
         (answer,) = asyncio.run(server.talk(request("GET", path), 0.3, request("GET", "/end", CLOSING)))[:1]
     assert answer.status == 500
+    assert "on purpose" in caplog.text
+    caplog.clear()
+
+
+def test_an_error_before_the_first_step_is_answered_500(caplog: pytest.LogCaptureFixture) -> None:
+    class Mistaken(EchoAtOnce):
+        def answer_now(self, request: HttpRequest, client: str) -> None:
+            raise RuntimeError("on purpose")
+
+    async def main() -> None:
+        async with fed_server(Mistaken()) as server:
+            _, client = server.connect(request("GET", "/x"))
+            await turns()
+            assert client.written.startswith(b"HTTP/1.1 500")
+
+    asyncio.run(main())
     assert "on purpose" in caplog.text
     caplog.clear()
 
