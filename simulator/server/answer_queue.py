@@ -144,14 +144,17 @@ class AnswerQueue:
 
     def _on_task_done(self, responder: Responder, task: asyncio.Task[None]) -> None:
         self.connection.tasks.discard(task)
-        if self.responder is responder:  # no complete answer was sent
-            self._on_answer_over()
+        if self.responder is responder:  # it sent no complete answer, and has ended the connection
+            self._release_request()
 
     def _on_answer_over(self) -> None:
+        if not self._release_request().keep_alive:
+            self.connection.end_after_answer()
+
+    def _release_request(self) -> HttpRequest:
         self.responder = None
         self._batcher.add(self)
-        if not self._requests.pop(0).keep_alive:
-            self.connection.end_after_answer()
+        return self._requests.pop(0)
 
 
 class ResponseBatcher:

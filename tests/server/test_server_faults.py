@@ -8,6 +8,7 @@ import pytest
 from simulator.server.responder import responder_of as connection_of
 from tests.support.client import Response
 from tests.support.echo_server import LETTERS, PATIENCE_S, Served, request
+from tests.support.fed_connections import close_sending_side, fed_server, turns
 
 
 def raw_answer(served: Served, *pieces: bytes) -> bytes:
@@ -187,3 +188,18 @@ def test_an_answer_that_has_begun_cannot_be_replaced(served: Served) -> None:
 @pytest.mark.parametrize("scope", [{}, {"extensions": {}}, {"extensions": None}, {"extensions": {"http.trailers": {}}}])
 def test_another_server_offers_no_connection(scope: dict[str, object]) -> None:
     assert connection_of(scope) is None
+
+
+@pytest.mark.parametrize("headers", [(), ("Connection: close",)])
+def test_a_client_has_time_to_read_a_cut_answer_after_its_last_request_too(headers: tuple[str, ...]) -> None:
+    async def main() -> None:
+        async with fed_server() as server:
+            protocol, client = server.connect(request("GET", "/cut-unread", *headers))
+            await turns()
+            assert client.written.endswith(LETTERS[:-1])
+            assert not client.is_closed
+            close_sending_side(protocol, client)
+            assert client.is_closed
+            assert protocol.reader.queue == []
+
+    asyncio.run(main())
