@@ -148,8 +148,9 @@ class Responder:
     def on_client_left(self) -> None:
         """End the exchange, and cancel a task that called `cancel_when_left`."""
         self.end_exchange()
-        if self._cancellable is not None:
-            self._cancellable.cancel()
+        cancellable, self._cancellable = self._cancellable, None  # a second time would interrupt its cleanup
+        if cancellable is not None:
+            cancellable.cancel()
 
     def cancel_when_left(self) -> None:
         """Cancel the current task, which answers this request, when its client leaves. Without this call the task

@@ -20,6 +20,7 @@ class Waiter(Echo):
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
+            await turns(2)
             self.seen.append("cancelled")
             raise
 
@@ -90,6 +91,20 @@ def test_a_task_that_only_waits_is_cancelled_when_its_client_has_left(is_early: 
             await turns()
             assert server.app.seen == ["/wait", "cancelled"]
             assert not server.state.tasks
+
+    asyncio.run(main())
+
+
+def test_a_task_is_cancelled_once_by_a_connection_that_hangs_up_and_is_lost() -> None:
+    async def main() -> None:
+        async with fed_server(Waiter()) as server:
+            protocol, _ = server.connect(request("GET", "/wait"))
+            await turns()
+            protocol.hang_up()
+            await turns(2)
+            protocol.connection_lost(None)
+            await turns()
+            assert server.app.seen == ["/wait", "cancelled"]
 
     asyncio.run(main())
 
