@@ -85,6 +85,10 @@ class TlsEntry(asyncio.Protocol):
 
     shutdown = hang_up  # uvicorn calls it when the server stops
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End the handshake of a client that has left."""
+        self.hang_up()
+
     async def _shake(self) -> None:
         loop = asyncio.get_running_loop()
         ends_at = loop.time() + self._settings.handshake_s

@@ -9,13 +9,16 @@ from functools import partial
 from typing import Any
 
 import pytest
+from uvicorn.server import ServerState
 
 from simulator.cli.certificates import context_of
+from simulator.server.foreign_clients import ForeignClients
 from simulator.server.message import HttpLimits
-from simulator.server.transports import TlsSettings
+from simulator.server.transports import TlsEntry, TlsSettings
 from tests.support.certificates import Pair, name_of, pair
 from tests.support.connections import connected, hang_up
 from tests.support.echo_server import PATIENCE_S, Client, Served, serving
+from tests.support.fed_connections import FedTransport, turns
 
 GET = b"GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -221,3 +224,20 @@ def test_a_handshake_counts_as_a_connection() -> None:
         connect = partial(socket.create_connection, ("127.0.0.1", server.port), PATIENCE_S)
         silent = [opened.enter_context(connect()) for _ in range(3)]
         assert silent[-1].recv(1) == b""
+
+
+@pytest.mark.parametrize("is_early", [True, False])
+def test_a_connection_that_is_lost_before_its_handshake_counts_no_longer(is_early: bool) -> None:
+    async def main() -> None:
+        state = ServerState()
+        settings = TlsSettings(context_of(*pair("first")), handshake_s=1000)
+        entry = TlsEntry(settings, asyncio.Protocol, ForeignClients(), HttpLimits(), server_state=state)
+        entry.connection_made(FedTransport())
+        await turns(0 if is_early else 5)
+        assert state.connections == {entry}
+        entry.connection_lost(ConnectionResetError())
+        await turns()
+        assert not state.connections
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(main())
