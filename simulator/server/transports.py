@@ -44,12 +44,8 @@ class TlsEntry(asyncio.Protocol):
     """A new connection until its handshake is done; then the protocol that `make` returns takes it over. Until then it
     counts as one of the server's connections. uvicorn passes the rest."""
 
-    _transport: asyncio.Transport
-    _shaking: asyncio.Task[None]
-    _has_begun: asyncio.Future[None]
     _is_inside = False
     _has_ended = False
-    _is_refused = False
 
     def __init__(
         self,
@@ -64,14 +60,14 @@ class TlsEntry(asyncio.Protocol):
         self._settings, self._foreign, self._limits = settings, foreign, limits
         self._make = partial(make, server_state=server_state, **given)
         self._connections: set[Any] = server_state.connections
-        self._first: list[bytes] = []  # the beginning of the handshake, which came before TLS was there to take it
         self._early: list[bytes] = []  # what came with its end
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin the handshake, unless there are too many connections."""
         self._transport = cast(asyncio.Transport, transport)
         loop = asyncio.get_running_loop()
-        self._has_begun = loop.create_future()
+        # The beginning of the handshake, which comes before TLS is there to take it.
+        self._first: asyncio.Future[bytes] = loop.create_future()
         self._shaking = loop.create_task(self._shake())
         self._connections.add(self)
         if len(self._connections) > self._limits.connections:
@@ -94,9 +90,8 @@ class TlsEntry(asyncio.Protocol):
         ends_at = loop.time() + self._settings.handshake_s
         try:
             async with asyncio.timeout_at(ends_at):
-                await self._has_begun
-            if is_text(self._first[0]):
-                self._is_refused = True
+                first = await self._first
+            if is_text(first):
                 self._foreign.log("plain", LOGGED["plain"])
                 self._transport.write(HttpRefusal("tls_only").encode(b""))
                 self._transport.write_eof()
@@ -105,7 +100,7 @@ class TlsEntry(asyncio.Protocol):
                 self._transport.abort()
                 return
             self._is_inside = True
-            loop.call_soon(loop.call_soon, self._feed)  # after the calls that `start_tls` schedules
+            loop.call_soon(loop.call_soon, self._feed, first)  # after the calls that `start_tls` schedules
             inside = await loop.start_tls(
                 self._transport,
                 self,
@@ -126,41 +121,32 @@ class TlsEntry(asyncio.Protocol):
         protocol.connection_made(inside)
         for data in self._early:
             protocol.data_received(data)
-        self._early.clear()
         if self._has_ended:
             protocol.eof_received()
             inside.close()
 
     def data_received(self, data: bytes) -> None:
         """Keep the beginning of the handshake for TLS, and what comes with its end for the protocol."""
-        if self._is_refused:
-            return
         if self._is_inside:
             self._early.append(data)
-            return
-        self._first.append(data)
-        self._transport.pause_reading()  # the rest is for TLS
-        if not self._has_begun.done():
-            self._has_begun.set_result(None)
+        elif not self._first.done():  # else it was no TLS, and is refused
+            self._transport.pause_reading()  # the rest is for TLS
+            self._first.set_result(data)
 
     def eof_received(self) -> None:
-        """Note that the client sends no more."""
+        """Note that the client sends no more; asyncio closes the connection."""
         self._has_ended = True
-        if not self._is_inside and not self._is_refused:
-            self.hang_up()
 
-    def _feed(self) -> None:
+    def _feed(self, first: bytes) -> None:
         """Pass the bytes that arrived before TLS was set up to TLS."""
         protocol = cast(asyncio.BufferedProtocol, self._transport.get_protocol())
-        for data in self._first:
-            view = memoryview(data)
-            while len(view) and not self._transport.is_closing():
-                buffer = memoryview(protocol.get_buffer(len(view)))
-                count = min(len(buffer), len(view))
-                buffer[:count] = view[:count]
-                protocol.buffer_updated(count)
-                view = view[count:]
-        self._first.clear()
+        view = memoryview(first)
+        while len(view) and not self._transport.is_closing():
+            buffer = memoryview(protocol.get_buffer(len(view)))
+            count = min(len(buffer), len(view))
+            buffer[:count] = view[:count]
+            protocol.buffer_updated(count)
+            view = view[count:]
 
 
 Act = Callable[[], None]
