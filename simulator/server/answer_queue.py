@@ -75,7 +75,7 @@ class AnswerQueue:
             self._requests[-1].is_plain = False  # so that a task answers, which says close, and closes
         return bool(self._requests)
 
-    def on_client_left(self) -> None:
+    def on_connection_lost(self) -> None:
         """Execute the complete requests, one in each turn, until one needs a task. The task runs without its client,
         and later requests are dropped."""
         self._has_client_left, self._refusal = True, b""
@@ -145,16 +145,12 @@ class AnswerQueue:
     def _on_task_done(self, responder: Responder, task: asyncio.Task[None]) -> None:
         self.connection.tasks.discard(task)
         if self.responder is responder:  # it sent no complete answer, and has ended the connection
-            self._release_request()
+            self._on_answer_over()
 
     def _on_answer_over(self) -> None:
-        if not self._release_request().keep_alive:
-            self.connection.end_after_answer()
-
-    def _release_request(self) -> HttpRequest:
         self.responder = None
         self._batcher.add(self)
-        return self._requests.pop(0)
+        del self._requests[0]
 
 
 class ResponseBatcher:

@@ -213,7 +213,7 @@ class HttpProtocol(asyncio.Protocol):
         self.writer.resume()
         self.must_close.set()
         self.may_have_left.set()
-        self._answers.on_client_left()
+        self._answers.on_connection_lost()
         self._deadline.end()
 
     def end_after_answer(self) -> None:

@@ -315,6 +315,8 @@ class Responder:
         if not has_more:
             self.end_exchange()
             self._on_sent()
+            if not self.request.keep_alive:
+                self._connection.end_after_answer()
 
 
 def responder_of(scope: Mapping[str, Any]) -> Responder | None:
