@@ -70,9 +70,8 @@ class AnswerQueue:
         self.answer_next()
         if not self._requests:
             self.connection.close()
-        elif not self._refusal:
-            self._requests[-1].keep_alive = False
-            self._requests[-1].is_plain = False  # so that a task answers, which says close, and closes
+        elif not self._refusal:  # then the last answer says close, and only a task writes such an answer
+            self._requests[-1].keep_alive = self._requests[-1].is_plain = False
         return bool(self._requests)
 
     def on_connection_lost(self) -> None:

@@ -6,8 +6,12 @@ while too much waits. The other half, the `AnswerQueue`, answers the oldest requ
 when the `ResponseBatcher` calls it, and then calls `on_turn_end`.
 
 Reading ends before answering: when the reader's state is ENDED, bytes are dropped, and the queue is still answered.
-Three methods end the connection, and drop the requests that wait: `close` first sends everything that was written,
-`linger` also gives a client that still sends the time to read, and `hang_up` ends the connection at once.
+`eof_received` and `shutdown` answer requests, and then close. A connection ends in one of these ways:
+
+    close            sends everything that was written, and drops the requests that wait
+    linger           as `close`, and gives a client that still sends the time to read
+    hang_up          as `close`, but sends nothing more, and the application sees that its client has left
+    connection_lost  the client has left: executes the requests that wait, until one needs a task
 """
 
 import asyncio
@@ -75,36 +79,41 @@ class HttpProtocol(asyncio.Protocol):
     # Reading
 
     def data_received(self, data: bytes) -> None:
-        """Parse a packet, or with b"" the reader's `unparsed` bytes. The batcher answers its requests in this turn."""
+        """Parse a packet, or with b"" the reader's `unparsed` bytes. The batcher answers the first request."""
         reader, answers = self.reader, self._answers
         if reader.state is ENDED:
             return
-        continued = reader.arriving if reader.state is BODY else None  # whose body the packet continues
+        continued = reader.arriving if reader.state is BODY else None  # the request whose body this packet continues
         try:
             reader.feed(data)
         except HttpRefusal as refusal:
             self._refuse(self._foreign.explained(data, reader.url, refusal, is_tls=self.scheme == "https"))
+        is_answered_next = answers.responder is None and len(reader.queue) == 1 and reader.state is IDLE
         if answers.responder is None:
             self._batcher.add(answers)
-            if len(reader.queue) == 1 and reader.state is IDLE and len(data) <= self._limits.small_body_bytes:
-                return  # a small request that is answered in this turn is not charged
         else:
             answers.wake(continued)
+        if is_answered_next and len(data) <= self._limits.small_body_bytes:
+            return  # the request holds little for a short time: it is not charged
         self._charge()
         if reader.state is not ENDED:
-            self._await_input(continued)
+            self._set_deadline(continued)
+            self._pause_if_full()
 
-    def _await_input(self, continued: HttpRequest | None) -> None:
-        """Set the deadline for the rest of a request, or pause reading, since enough requests or bytes wait."""
-        reader, arriving, unanswered = self.reader, self.reader.arriving, len(self.reader.queue)
+    def _set_deadline(self, continued: HttpRequest | None) -> None:
+        reader = self.reader
         if reader.state is HEAD:
             reader.state = LATE_HEAD
             self._deadline.set(self._limits.head_timeout_s)
         elif reader.state is BODY:
-            self._deadline.await_body(is_new=arriving is not continued)
+            self._deadline.await_body(is_new=reader.arriving is not continued)
+
+    def _pause_if_full(self) -> None:
+        arriving, unanswered = self.reader.arriving, len(self.reader.queue)
+        is_after_task = unanswered > 1 and arriving is None and self._answers.responder is not None
         if arriving is not None and len(arriving.body) > HIGH_WATER_BYTES:
             self._transport.pause_reading()  # until a responder asks for the body
-        elif unanswered >= QUEUED_MAX or (unanswered > 1 and arriving is None and self._answers.responder is not None):
+        elif unanswered >= QUEUED_MAX or is_after_task:  # and a task may take long
             self._transport.pause_reading()  # until no request waits
 
     def _charge(self) -> None:
@@ -119,9 +128,9 @@ class HttpProtocol(asyncio.Protocol):
     def _refuse(self, refusal: HttpRefusal) -> None:
         """End reading, and answer what is being read with a refusal, unless it is a body whose request was answered."""
         request = self.reader.arriving
-        is_answered = self.reader.state is BODY and request is None
+        is_answered_body = self.reader.state is BODY and request is None
         self.reader.refuse(refusal)
-        if is_answered:
+        if is_answered_body:
             self.linger()
         else:
             self._answers.refuse(refusal, request)
@@ -129,10 +138,11 @@ class HttpProtocol(asyncio.Protocol):
     def on_turn_end(self) -> None:
         """Continue when as much of the queue is answered as possible: release memory, resume reading if no request
         waits, and start the keep-alive time if the connection is idle."""
-        reader, in_progress = self.reader, 0 if self._answers.responder is None else 1
-        if reader.charged or in_progress:
+        reader, is_in_task = self.reader, self._answers.responder is not None
+        if reader.charged or is_in_task:  # reading is never paused without charged bytes
             self._charge()
-            if len(reader.queue) == in_progress and reader.arriving is None:
+            waiting = len(reader.queue) - is_in_task
+            if not waiting and reader.arriving is None:
                 self.resume_reading()
         if reader.state is IDLE and not reader.queue:
             self._deadline.set(self._keep_alive_s)
@@ -157,7 +167,7 @@ class HttpProtocol(asyncio.Protocol):
             if not self.reader.queue:
                 self.close()
         elif not self._transport.is_reading() or (request is not None and request.awaits_continue):
-            self._deadline.await_body(is_new=True)  # again, since it was the server that did not read
+            self._deadline.await_body(is_new=True)  # again, also for a head: it was the server that did not read
         elif state is BODY:
             self._refuse(self._deadline.late_body())
         else:
@@ -214,7 +224,7 @@ class HttpProtocol(asyncio.Protocol):
         self.must_close.set()
         self.may_have_left.set()
         self._answers.on_connection_lost()
-        self._deadline.end()
+        self._deadline.timer.cancel()
 
     def end_after_answer(self) -> None:
         """Close after an answer that is the last. A client that still sends its body has time to read it."""
@@ -265,7 +275,7 @@ class ClientDeadline:
         self._loop, self._limits = asyncio.get_running_loop(), limits
         self._body_due = 0.0  # when the body that is being read has to be here
         self._at = self._fires_at = self._loop.time() + limits.head_timeout_s
-        self._timer = self._loop.call_at(self._at, self._fire)
+        self.timer = self._loop.call_at(self._at, self._fire)
 
     def set(self, seconds: float) -> None:
         """Move the deadline to `seconds` from now."""
@@ -286,14 +296,10 @@ class ClientDeadline:
             return HttpRefusal("body_too_slow", self._limits.body_total_s)
         return HttpRefusal("body_timeout", self._limits.body_timeout_s)
 
-    def end(self) -> None:
-        """Cancel the timer."""
-        self._timer.cancel()
-
     def _arm(self) -> None:
-        self._timer.cancel()
+        self.timer.cancel()
         self._fires_at = self._at
-        self._timer = self._loop.call_at(self._at, self._fire)
+        self.timer = self._loop.call_at(self._at, self._fire)
 
     def _fire(self) -> None:
         self._fires_at = math.inf

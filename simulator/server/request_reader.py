@@ -1,7 +1,7 @@
 """The parser of a connection's requests: bytes in, requests out. It uses no socket and no clock.
 
-Requests arrive one after the other, each as a head and a body: the state goes from IDLE to HEAD, BODY and IDLE. Reading
-ends with a refusal, a request that asks to close, the end of the client's sending side, or the end of the connection.
+A connection starts in LATE_HEAD. Each request goes through HEAD and BODY to IDLE. Reading ends with a refusal, a
+request that asks to close, the end of the client's sending side, or the end of the connection.
 """
 
 import re
@@ -220,7 +220,7 @@ class RequestReader:
             if request.is_plain and type(request.body) is bytearray:
                 request.body = bytes(request.body)
             if not request.keep_alive:
-                self.state = ENDED
+                self.state = ENDED  # the parser is in use; `end` releases it with the connection
                 raise LastRequestRead
         self.state = IDLE
         self._since_progress = 0

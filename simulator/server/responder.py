@@ -1,8 +1,8 @@
 """Answers one request in a task, which `HttpProtocol` starts: by ASGI, or by an ending that ASGI cannot express.
 
 `run` calls the application with ASGI's `receive` and `send`. For an ending (`answer`, `abort`, `cut`, `drip`), the
-application finds the responder in the request's scope (`responder_of`), calls the ending, and returns. An ending
-affects its own request only: earlier requests were answered, later ones are dropped. After the answer it does nothing.
+application finds the responder in the request's scope (`responder_of`), calls the ending, and returns. `abort` and
+`cut` close the connection, so that later requests are dropped. After the answer an ending does nothing.
 """
 
 import asyncio
@@ -128,7 +128,7 @@ class Responder:
             if self.stage is not OVER and not self._connection.may_have_left.is_set():
                 raise RuntimeError("The application returned without a complete answer.")
             self.abort()  # unless the answer is complete, the application knows that its client has left
-        except asyncio.CancelledError:  # the server is stopping
+        except asyncio.CancelledError:  # the server is stopping, or the client has left
             self.abort()
             raise
         except BaseException as error:
@@ -228,7 +228,7 @@ class Responder:
             self._write_body(body, self._begin(status, lines))
 
     def abort(self) -> None:
-        """Close at once, before the answer or in the middle of it."""
+        """Close after what was written, before the answer or in the middle of it."""
         if self.stage is not OVER:
             self.end_exchange()
             self._connection.close()

@@ -228,8 +228,8 @@ class GatedTransport:
 class AnswerWriter:
     """The writing side of a connection: answers are gathered until the end of a turn, and wait for a slow client.
 
-    `is_stalled`, and `writable` cleared, while the client does not read its answers. `hang_up` is called when it takes
-    nothing of what is unsent for `write_timeout_s`, or when too much waits for such clients."""
+    `is_stalled`, and `writable` cleared, while the client does not read its answers. `hang_up` is called when no byte
+    that is unsent or held by the gate leaves for `write_timeout_s`, or when too much waits for such clients."""
 
     transport: asyncio.Transport
 
