@@ -94,9 +94,10 @@ class App(Starlette):
     It can be mounted in another application, and started by any ASGI server. Without the lifespan protocol, as in
     `httpx.ASGITransport`, its first request starts it.
 
-    A request arrives by `answer_now` (our own server) or by `__call__` (ASGI). `_is_control` decides which API it
-    belongs to. `_answer_control` passes it to the control API, or `_answer` selects its sandbox and passes both to the
-    pipeline. In a cluster, `_cluster_router` forwards requests for sandboxes of other servers before that.
+    Every request arrives by `__call__` (ASGI), except that our own server first tries `answer_now`. `_is_control`
+    decides which API a request belongs to. `_answer_control` passes it to the control API, or `_answer` selects its
+    sandbox and calls the pipeline. In a cluster, `_cluster_router` forwards requests for sandboxes of other servers
+    before that.
 
     Another prefix beside `/_sim` needs a constant in `options`, a route here, its case in `_is_control` and in
     `sandbox_of` (`postgres/routing`), and a refusal in the flag `--root-path` (`cli/server_flags`).
@@ -162,7 +163,10 @@ class App(Starlette):
 
     def answer_now(self, http_request: HttpRequest, client: str) -> PendingAnswer | None:
         """Return the answer to a complete request of the reseller API, which our own server can write at once; None for
-        a request that needs `__call__`. The request is plain: no part of its path is encoded, and its body is whole."""
+        a request that needs `__call__`, as all do below added middleware. The request is plain: no part of its path is
+        encoded, and its body is whole."""
+        if self.user_middleware:
+            return None
         raw_path, _, query = http_request.target.partition(b"?")
         path, prefix = raw_path.decode("ascii"), self._proxy_prefix
         if prefix.root:
@@ -178,7 +182,7 @@ class App(Starlette):
             by_name=http_request.by_name,
             client=client,
             source=http_request,
-            body=http_request.body,  # type: ignore[arg-type]  # bytes, since it came in one packet
+            body=http_request.body,  # type: ignore[arg-type]  # bytes, since it is whole
         )
         return self._answer(path, request, prefix.root)
 
@@ -186,7 +190,7 @@ class App(Starlette):
         """Return the coroutine that answers a request in the sandbox that it selects: `/s/{id}/` names a sandbox;
         elsewhere it is `default` or the owner of the credentials."""
         if self._machine_time is not None and self._machine_time.is_running:
-            # If the machine's clock was set, notice it now: signatures would be refused for up to a minute.
+            # Notice now that the machine's clock was set: otherwise it is compared once a minute.
             self._machine_time.compare()
         if path.startswith(SANDBOX_PREFIX):
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")

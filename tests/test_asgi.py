@@ -12,12 +12,14 @@ import hypercorn.config
 import pytest
 import uvicorn
 from starlette.applications import Starlette
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from simulator.app import App, build_app
 from simulator.options import Options
+from simulator.server.message import HttpRequest
 from simulator.server.serve import listen
 
 PATHS = ("/v2/balance", "/s/default/v2/balance", "/s/none/v2/balance", "/_sim/health", "/openapi.json", "/none")
@@ -74,6 +76,15 @@ def test_it_answers_through_middleware_that_was_added(app: App) -> None:
         assert [client.get(path).status_code for path in PATHS] == STATUSES
         assert "text/html" in client.get("/", headers={"accept": "text/html"}).headers["content-type"]
     assert seen[: len(PATHS) + 1] == [*PATHS, "/"]
+
+
+def test_below_middleware_our_own_server_leaves_every_request_to_it(app: App) -> None:
+    request = HttpRequest("GET", b"/v2/balance", [(b"host", b"here")], {b"host": b"here"})
+    pending = app.answer_now(request, "127.0.0.1")
+    assert pending is not None
+    pending.close()
+    app.add_middleware(GZipMiddleware)
+    assert app.answer_now(request, "127.0.0.1") is None
 
 
 def test_uvicorn_runs_it_by_its_own_protocol(app: App) -> None:

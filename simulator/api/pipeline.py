@@ -47,10 +47,10 @@ class Pipeline:
 
     def __init__(self, routes: Routes, clients: ClientResolver = DIRECT) -> None:
         self._paths = PathTable(routes)
-        methods = {method for endpoints in routes.values() for method in endpoints}
+        methods = {method for by_method in routes.values() for method in by_method}
         self._shared = {text: text for text in (*methods, *self._paths.exact)}  # one object for many records
         self._deprecated = {
-            path for path, methods in routes.items() if any(endpoint.is_deprecated for endpoint in methods.values())
+            path for path, by_method in routes.items() if any(each.is_deprecated for each in by_method.values())
         }
         self._clients = clients
 
@@ -69,12 +69,13 @@ class Pipeline:
         When credentials selected another sandbox than the URL, `url_sandbox` is the sandbox of the URL. `sandbox`
         records the request if its caller was authenticated; otherwise `url_sandbox` does.
         """
-        began, counters = perf_counter(), sandbox.counters
+        began = perf_counter()
         sandbox.is_touched = True
         wall = sandbox.clock.wall()
         now = sandbox.clock.at(wall)
         if not sandbox.driver.catch_up(now):
             now = await sandbox.process_rest(now)
+        counters = sandbox.counters  # of the life that the request meets
         call = self._read_head(sandbox, path, request, prefix, now, wall)
         reply, content = await self._reply(call, instead_of_steps, url_sandbox)
         recorder = sandbox if url_sandbox is None or call.reseller is not None else url_sandbox
@@ -82,7 +83,7 @@ class Pipeline:
         exchange.duration_us = int((perf_counter() - began) * 1e6)
         if not recorder.is_deleted:
             record(call, recorder)
-            if recorder is not sandbox or sandbox.counters is counters:  # else its life has ended: count it nowhere
+            if recorder is not sandbox or sandbox.counters is counters:  # no new life has begun meanwhile
                 ending = "" if reply.ending is None else reply.ending.name
                 recorder.counters.count(exchange, ending, self._paths.documented)
         return reply.status, reply_headers(recorder.id, exchange, diagnosis), content, reply.ending
@@ -144,7 +145,7 @@ class Pipeline:
         reply = admit(call) or self.find_endpoint(call) or check_head(call)
         if reply is not None and call.fault is not None:  # no step will read the body, which `audit` needs
             await store_unread_body(call)
-        if reply is None and (call.fault or call.request.body is None):
+        if reply is None and (call.fault or call.request.body is None):  # a fault may delay a body that is here
             reply = await await_body(call)
         if reply is None:
             reply = check_input(call)
@@ -182,7 +183,8 @@ def admit(call: ApiCall) -> Reply | None:
 
 def check_head(call: ApiCall) -> Reply | None:
     """Check the rule that the request selects and the client's address, choose the fault if a rule decides it by the
-    head, and identify the caller by the headers (SPEC 5.2). A fault that prevents execution ends the steps before."""
+    head, and identify the caller by the headers (SPEC 5.2). With a fault that prevents execution, nobody is
+    identified."""
     if b"x-sim-rule" in call.headers and (refusal := _check_selected_rule(call)):
         return refusal
     if refusal := authentication.refuse_address(call):
@@ -227,8 +229,8 @@ def validate(call: ApiCall) -> Reply | None:
     """Decode the endpoint's input into `call.fields`. Refuse input that violates the contract."""
     headers, endpoint, query, body = call.headers, call.endpoint, call.exchange.query, call.exchange.body
     source = endpoint.source
-    unread = body if source == "query" else query
-    if unread or (body and not source) or names.API_VERSION in headers:
+    has_ignored_part = body if source == "query" else query if source else body or query
+    if has_ignored_part or names.API_VERSION in headers:
         notes.note_ignored_parts(call)
     if source == "query":
         call.fields, problems = read_query(query, endpoint.schema)
@@ -301,8 +303,8 @@ def with_deprecation(call: ApiCall, reply: Reply, paths: Collection[str]) -> Rep
 def _complete(call: ApiCall, reply: Reply, content: bytes, url_sandbox: LiveSandbox | None) -> str:
     """Complete the record of a call with its reply. Return the diagnosis for its client.
 
-    The secrets of the call's sandbox are redacted in the record and in the diagnosis, other secrets in the latter only:
-    a replay does not know them, and must record the same text.
+    The record hides the secrets of the call's sandbox. Other secrets are hidden only in the diagnosis: a replay does
+    not know these, and must make the same record.
     """
     exchange, sandbox = call.exchange, call.sandbox
     exchange.status, exchange.content = reply.status, reply.journaled or content
@@ -322,8 +324,13 @@ def _complete(call: ApiCall, reply: Reply, content: bytes, url_sandbox: LiveSand
 def record(call: ApiCall, recorder: LiveSandbox) -> None:
     """Add a call to the journal of `recorder` and to the tape of the call's sandbox, and publish it with its events.
 
-    If the call has waited, `call.tape` has its beginning and gets only its answer. A tape that cannot replay the call
-    gets a `RequestShown`: the tape of another recorder, or the tape of the call's sandbox after a reset.
+    | the call | the tape of its sandbox gets |
+    |---|---|
+    | has not waited | the whole call |
+    | has waited, so that this tape, `call.tape`, has its beginning | its answer |
+    | met a sandbox that was closed, or reset meanwhile | a `RequestShown`, which a replay does not execute |
+
+    The tape of another recorder gets a `RequestShown`, too.
     """
     exchange, own = call.exchange, call.sandbox
     if recorder is not own:

@@ -2,15 +2,19 @@
 
 `Sandboxes` creates it, or `persistence/replay` from a tape. Commands enter it by `apply` alone; two methods add to it:
 
-| method | called by | what it adds |
+| method | called by | what it does besides |
 |---|---|---|
 | `apply` | endpoints of the reseller API; the pipeline records and publishes their request | due items before it |
 | `apply_and_record` | the driver, and the replay of a tape | the command on the tape, its events |
 | `settle_and_apply` | the control API, and the watcher of a scenario file | turns for many due items; an action |
 
 A sandbox has one `Life` after another. `_begin` begins each of them, and makes its parts attributes of the sandbox. A
-reset or a rewind replaces the life; a deletion ends the last one. New records always go to `journal` and `tape`: while
-a reset waits, these are the next life's already, and `life` has those of the life that ends.
+reset or a rewind replaces the life; a deletion ends the last one. Records go to the attributes `journal` and `tape`.
+During a reset, these are the next life's, while `life` still has those of the life that ends:
+
+1. `reset` stops the life, and opens the journal and the tape of the next.
+2. It waits for the tasks of the life and for the next state. Late answers of the life go to the next journal.
+3. It disposes of the life, and begins the next, whose journal and tape these are.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -101,7 +105,7 @@ class LiveSandbox:
         self.sleep: Callable[[float], Awaitable[object]] = self.delays.sleep  # a replay replaces it
         self.holds = self.courier.holds = Holds(self.events, clock)
         self.inbox_inputs = InboxInputs(self.inboxes, clock, self.tape)
-        self.evicted_at_start = self.journal.left_out  # by a rebuild; the server does not count these
+        self.evicted_at_start = self.journal.left_out  # records that a rebuild evicted; the server does not count them
         self.driver = Driver(self.apply_and_record, self.core.state.agenda, clock, self.courier, self.tape.add)
         self.driver.lanes.collect(self.core.state.in_flight.values())
 
@@ -171,7 +175,8 @@ class LiveSandbox:
             await driver.settle(now)
             if driver.is_stopping:
                 raise Conflict("server_stopping", "the server is being stopped; this request was not executed")
-            if (self.is_closed or driver is not self.driver) and not self.is_deleted:  # `apply` refuses a deleted one
+            has_life_ended = self.is_closed or driver is not self.driver
+            if has_life_ended and not self.is_deleted:  # a deleted sandbox is refused by `apply`
                 text = f"the sandbox {self.id!r} was {self.last_ending} before this request was executed"
                 raise Conflict("sandbox_reset", text)
         answer = self.apply_and_record(command, now, caller.get())
@@ -211,11 +216,13 @@ class LiveSandbox:
         """
         self.driver.refuse_while_advancing()
         ended = self.life
-        self._stop_life("reset")
-        self._open_logs()
+        if self.journal is ended.journal:  # else a concurrent reset has stopped this life
+            self._stop_life("reset")
+            self._open_logs()
         await self.driver.close()
         first = await in_background(first_state, self.id, self.spec, self._surroundings.wall)
         if self.is_deleted:
+            self.tape.leave()
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted while it was being reset")
         if self.life is ended:  # else a concurrent reset has begun the next life
             self._replace_life(self._new_life(first), first.clock)

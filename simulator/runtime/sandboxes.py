@@ -214,6 +214,7 @@ class Sandboxes:
         sandbox.events.end()
         sandbox.stop()
         self._remove_from_indexes(sandbox)
+        sandbox.life.dispose()
         await sandbox.close()
 
     def learn_keys(self, sandbox: LiveSandbox) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
+from datetime import datetime
 from typing import Any
 
 from tests.support.client import Client, running
@@ -44,6 +45,49 @@ def test_two_resets_at_once_leave_one_life() -> None:
         assert client.sim("GET", "/sandboxes/twice/invariants").json["ok"]
 
 
+def test_two_resets_at_once_open_one_journal() -> None:
+    with running() as client:
+        live = client.live
+
+        async def twice() -> tuple[bool, int]:
+            first = asyncio.create_task(live.reset())
+            await asyncio.sleep(0)
+            answer = await client.acall("GET", "/v2/balance")  # refused, recorded for the next life
+            await asyncio.gather(first, live.reset())
+            waits = live.wait_until(lambda: False, 60, live.journal.notifier)
+            waiting = asyncio.create_task(waits)
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            is_open = not waiting.done()
+            waiting.cancel()
+            return is_open, answer.status
+
+        assert client.run(twice()) == (True, 409)
+        assert [exchange.status for exchange in live.journal] == [409]
+
+
+def test_a_sandbox_that_leaves_during_its_reset_leaves_no_bytes_in_the_budget_of_tapes() -> None:
+    with running() as client:
+        budget, sandboxes = client.app.sandboxes.surroundings.tape_budget, client.app.sandboxes
+        before = budget.bytes
+        live = client.sandbox({"scenario": "brief", "extends": "default"}, "brief")
+        client.call("GET", "/v2/balance", sandbox="brief")
+
+        async def reset_and(leave: Coroutine[Any, Any, Any]) -> None:
+            resetting = asyncio.create_task(live.reset())
+            await asyncio.sleep(0)
+            await client.acall("GET", "/v2/balance", sandbox="brief")
+            await asyncio.gather(resetting, leave, return_exceptions=True)
+
+        assert budget.bytes > before
+        client.run(reset_and(sandboxes.delete("brief")))
+        assert budget.bytes == before
+        live = client.sandbox({"scenario": "brief", "extends": "default"}, "brief")
+        client.call("GET", "/v2/balance", sandbox="brief")
+        client.run(sandboxes.give_up(live))
+        assert budget.bytes == before
+
+
 def test_a_sandbox_that_is_deleted_during_its_reset_does_not_live_again() -> None:
     with running(keeps_coverage=True) as client:
         client.sandbox(DELIVERING, "twice", mode="real")
@@ -64,3 +108,19 @@ def test_the_parts_of_each_life_are_attributes_of_its_sandbox() -> None:
             assert [name for name, part in parts.items() if vars(live).get(name) is not part] == ["secrets"]
             lives.append(live.life)
         assert len(set(lives)) == 3
+
+
+def test_a_request_that_meets_the_next_life_is_counted_there() -> None:
+    deposits = [{"at": "1s", "deposit": {"reseller": "RS001", "amount": "1.00"}}] * 300  # more than a turn's share
+    with running({"schedule": deposits, "clock": {"mode": "real"}}) as client:
+        live = client.live
+        settle = live.process_rest
+
+        async def rewind_first(now: datetime) -> datetime:
+            assert (await client.asim("POST", "/sandboxes/default/rewind", {"n": 0})).status == 200
+            return await settle(now)
+
+        live.process_rest = rewind_first  # type: ignore[method-assign]
+        client.pass_time(2)
+        assert client.call("GET", "/v2/balance").status == 200
+        assert [count for key, count in live.coverage().answers.items() if "/v2/balance" in key] == [1]

@@ -1,10 +1,11 @@
 """The rules of one section of a scenario (payments, voids, disputes, bills or faults): which of them a request gets.
 
-A rule *matches* a request when its `when` is true of the request's facts. A matching rule *applies* when its `nth`,
-`every`, `times` and `chance` admit this match. The first rule that applies is *chosen*: the section's own rules come
-first, then the rule of a magic account (whose last digits name an outcome), then the fallbacks. Later rules with `nth`
-or `every` are still evaluated, since they count every match. A request may *select* a rule by name (`X-Sim-Rule`); then
-that rule is chosen. An example, whose rules have the ids `payments-1` and `payments-2`:
+A rule *matches* a request when its `when` is true of the request's facts, and these have a value for its `per`. A
+matching rule *applies* when its `nth`, `every`, `times` and `chance` admit this match. The first rule that applies is
+*chosen*: the section's own rules come first, then the rule of a magic account (whose last digits name an outcome), then
+the fallbacks. Later rules with `nth` or `every` are still evaluated, since they count every match. A request may
+*select* a rule by name (`X-Sim-Rule`); then that rule is chosen. An example, whose rules have the ids `payments-1` and
+`payments-2`:
 
     payments:
       - { name: second fails, when: { product: RELOAD }, nth: 2, then: [{ status: Failed }] }
@@ -111,10 +112,10 @@ class RuleBook(Generic[Then]):
         for rule in rules:
             if rule.id in matched_before or (chosen is not None and rule.nth is None and rule.every is None):
                 continue  # after the chosen rule, only rules with `nth` or `every` are evaluated: each match counts
-            if before_body and rule.when_of_head is not None:  # `when` needs the body
-                if chosen is None and rule.when_of_head(facts):  # so far it is true, and the body decides
+            if before_body and rule.when_of_head is not None:  # only the second search can decide this rule
+                if chosen is None and rule.when_of_head(facts):  # it may match
                     return Choice(rule=None, matched=tuple(matched), values=tuple(values), needs_body=True)
-                continue  # the rule cannot match, or a rule before it was chosen without the body
+                continue  # it cannot match, or a rule before it was chosen without the body
             if not rule.when(facts):
                 continue
             value = counted_value(rule.per, facts, self._spelling) if rule.per else ""
@@ -176,7 +177,7 @@ class RuleBook(Generic[Then]):
         if chosen in counts:
             counts[chosen].chosen += 1
             counts[chosen].selected += is_selected
-        elif chosen:
+        elif chosen in self._magic_by_id:  # any other rule was removed since it was found
             self.magic_chosen[chosen] += 1
 
     def _count_of(self, count: RuleCount, value: str) -> RuleCount:
@@ -210,7 +211,8 @@ class RuleBook(Generic[Then]):
         """Set the rules in evaluation order, the indexes, and the limit on values, which rules with `per` share."""
         self.rules = sorted(rules, key=lambda rule: rule.fallback)
         self._fallbacks_at = sum(not rule.fallback for rule in self.rules)
-        self._values_max = min(VALUES_MAX, 2 * VALUES_MAX // max(1, sum(bool(rule.per) for rule in self.rules)))
+        per_rules = sum(bool(rule.per) for rule in self.rules)
+        self._values_max = min(VALUES_MAX, 2 * VALUES_MAX // max(1, per_rules))  # of a rule; twice that of the section
         # The first rule of each name and id.
         self._by_name = {name: rule for rule in reversed(self.rules) for name in (rule.id, rule.name) if name}
         self._only_rule = self.rules[0] if len(self.rules) == 1 and self.rules[0].decides_all else None

@@ -68,7 +68,7 @@ class Rule(Generic[Then]):
     chance: Decimal | None = None
     per: str = ""  # the name of the fact
     fallback: bool = False  # is tried after all other rules, including magic accounts
-    when_of_head: Callable[[Fields], bool] | None = None  # the part that needs no body; None if `when` needs none
+    when_of_head: Callable[[Fields], bool] | None = None  # the part that needs no body; None if the head decides
     variants: tuple[tuple[int, "Rule[Then]"], ...] = ()  # each with the sum of weights so far; a match draws a `then`
     written: Callable[[], Mapping[str, object]] = field(default=dict, compare=False, repr=False)  # as a document
     place: SourceLine | None = field(default=None, compare=False, repr=False)

@@ -257,6 +257,14 @@ def test_a_search_before_the_body_waits_for_a_magic_account() -> None:
     assert not magic_book(Rule("a", always, "a")).find(dict, before_body=True).needs_body
 
 
+def test_a_rule_that_was_removed_before_it_is_counted_is_not_counted_as_magic() -> None:
+    book = magic_book(Rule("a", always, "a"))
+    choice = book.find(lambda: ANY)
+    book.remove("a")
+    book.count(choice.matched, "a")
+    assert not book.magic_chosen
+
+
 @pytest.mark.parametrize(("selected", "times"), [(0, 2), (3, 2)])
 def test_requests_that_name_a_rule_do_not_count_for_its_times(selected: int, times: int) -> None:
     book = RuleBook(1, (Rule("a", always, "a", name="named", times=times),))
