@@ -110,11 +110,10 @@ class HttpProtocol(asyncio.Protocol):
 
     def _pause_if_full(self) -> None:
         arriving, unanswered = self.reader.arriving, len(self.reader.queue)
-        is_after_task = unanswered > 1 and arriving is None and self._answers.responder is not None
-        if arriving is not None and len(arriving.body) > HIGH_WATER_BYTES:
-            self._transport.pause_reading()  # until a responder asks for the body
-        elif unanswered >= QUEUED_MAX or is_after_task:  # and a task may take long
-            self._transport.pause_reading()  # until no request waits
+        is_after_task = unanswered > 1 and arriving is None and self._answers.responder is not None  # which may be long
+        has_much_body = arriving is not None and len(arriving.body) > HIGH_WATER_BYTES
+        if has_much_body or unanswered >= QUEUED_MAX or is_after_task:
+            self._transport.pause_reading()  # until a responder asks for the body, or no request waits
 
     def _charge(self) -> None:
         """Charge the bytes that the connection holds to the budget. If they do not fit, refuse what is being read,
@@ -153,7 +152,9 @@ class HttpProtocol(asyncio.Protocol):
             self._deadline.await_body(is_new=False)
         if self.reader.unparsed:
             self.data_received(b"")
-        elif not (self._transport.is_closing() or self._transport.is_reading()):
+            if self.reader.queue:
+                return
+        if not (self._transport.is_closing() or self._transport.is_reading()):
             self._transport.resume_reading()
             if self.reader.state is LATE_HEAD:
                 self._deadline.set(self._limits.head_timeout_s)

@@ -72,6 +72,27 @@ def test_a_body_after_a_full_queue_is_read_to_its_end(body: int) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.parametrize(
+    "packet",
+    [
+        ONE * (QUEUED_MAX - 1) + request("POST", "/unread", body=b"b" * 20_000),  # answered before its body ends
+        (ONE * (SLICE_BYTES // len(ONE))).ljust(SLICE_BYTES, b"\n") + b"\r\n",
+    ],
+)
+def test_a_connection_is_read_again_after_a_packet_whose_end_has_no_request(packet: bytes) -> None:
+    async def main() -> None:
+        async with fed_server() as server:
+            protocol, client = server.connect(packet)
+            await turns(packet.count(b" HTTP/1.1") + 20)
+            before = client.answers
+            assert not client.is_paused
+            protocol.data_received(ONE)
+            await turns(2)
+            assert client.answers == before + 1
+
+    asyncio.run(main())
+
+
 def test_a_turn_answers_a_bounded_number_of_connections_and_each_gets_its_part() -> None:
     count = 3 * CONNECTIONS_MAX
 
