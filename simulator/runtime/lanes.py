@@ -5,7 +5,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from datetime import datetime, timedelta
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any
 
 import msgspec
@@ -80,7 +80,9 @@ class Lanes:
     def _begin(self, lanes: list[list[Send]]) -> None:
         for lane in lanes:
             receiver = lane[0].job.url
-            if self._busy[receiver] < PER_RECEIVER or receiver.startswith(INBOX_SCHEME):
+            if len(lane) > 1 and any(send.job.url != receiver for send in lane):
+                self._add(self._work_through_parts(lane), self.tasks)
+            elif self._busy[receiver] < PER_RECEIVER or receiver.startswith(INBOX_SCHEME):
                 self._busy[receiver] += 1
                 self._add(self._work_through(lane, receiver), self.tasks)
             else:
@@ -90,6 +92,12 @@ class Lanes:
         for first in range(0, len(lanes), STARTED_PER_TURN_MAX):
             await asyncio.sleep(0)
             self._begin(lanes[first : first + STARTED_PER_TURN_MAX])
+
+    async def _work_through_parts(self, lane: list[Send]) -> None:
+        """Deliver a lane whose URL changes, each part in the turn of its receiver."""
+        for receiver, part in groupby(lane, key=lambda send: send.job.url):
+            self._busy[receiver] += 1
+            await self._work_through([*part], receiver)
 
     async def _work_through(self, lane: list[Send], receiver: str) -> None:
         try:

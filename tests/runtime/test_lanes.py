@@ -1,10 +1,12 @@
 """Deliveries of an advance are side by side, begin in order, and their results are in order."""
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import Any
 
-from simulator.runtime.lanes import SIDE_BY_SIDE_MAX, results_in_order
+from simulator.runtime.lanes import SIDE_BY_SIDE_MAX, Lanes, results_in_order
 
 
 def send(number: int, lane: str = "", url: str = "http://127.0.0.1/") -> Any:
@@ -57,3 +59,24 @@ def test_transactions_with_two_callbacks_at_one_instant_are_side_by_side() -> No
     assert results == list(range(40))
     assert receiver.begun == [*range(0, 40, 2), *range(1, 40, 2)]
     assert receiver.most == 20
+
+
+def test_a_lane_whose_url_changes_takes_the_turn_of_each_receiver_in_order() -> None:
+    happened: list[str] = []
+
+    @asynccontextmanager
+    async def turn(url: str) -> AsyncIterator[Callable[[], bool]]:
+        happened.append(f"turn at {url}")
+        yield lambda: False
+
+    async def deliver(lane: list[Any]) -> None:
+        happened.extend(f"send to {one.job.url}" for one in lane)
+
+    async def main() -> None:
+        lanes = Lanes(turn, deliver, lambda one: False, deliver)  # type: ignore[arg-type]
+        lanes.collect([send(0, "one", "inbox:a"), send(1, "one"), send(2, "one")])
+        await lanes.finish()
+
+    asyncio.run(main())
+    there = "http://127.0.0.1/"
+    assert happened == ["turn at inbox:a", "send to inbox:a", f"turn at {there}", *[f"send to {there}"] * 2]
