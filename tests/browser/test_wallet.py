@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from playwright.sync_api import Route
 
 from tests.support.console import Console, console
 
@@ -318,3 +319,16 @@ def test_a_curve_begins_when_its_reseller_was_added(page: Console) -> None:
     )
     ends = drawing.evaluate("image => image.viewBox.baseVal.width")
     assert begins[-1] == pytest.approx((begins[0] + ends) / 2, abs=5)
+
+
+def test_a_reseller_who_is_chosen_while_figures_are_read_is_shown(page: Console) -> None:
+    page.mine("POST", "resellers", {"code": "RS002", "balance": 800})
+    page.pay("order-1")
+    held: list[Route] = []
+    page.page.route("**/figures", lambda route: held.append(route))
+    shown = page.open("wallet")
+    shown.get_by_label("Reseller", exact=True).select_option("RS002")
+    shown.wait_for_url("**reseller=RS002")
+    held.pop().continue_()
+    shown.get_by_text("No payment yet").wait_for()
+    page.page.unroute("**/figures")

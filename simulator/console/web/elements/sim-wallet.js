@@ -17,6 +17,8 @@ const matters = ofKinds("request", "status", "entry", "callback", "webhook");
 class SimWallet extends Reading {
 	/** @type {any} */
 	figures = null;
+	/** The reseller whose figures are read. */
+	of = "";
 	/** The wallets that the form offers. */
 	offered = "";
 	parts = h("nav", { class: "parts", "aria-label": "Wallet" });
@@ -45,7 +47,7 @@ class SimWallet extends Reading {
 		this.toggleAttribute("data-ledger", isLedger);
 		if (Boolean(this.ledger.firstChild) !== isLedger) put(this.ledger, isLedger && h("wallet-ledger"));
 		this.offerDeposit();
-		if (this.figures && this.figures.of !== reseller) this.now();
+		if (this.of !== reseller) this.now();
 		else this.draw();
 	}
 
@@ -82,11 +84,11 @@ class SimWallet extends Reading {
 	}
 
 	async read() {
-		const of = chosenReseller();
+		this.of = chosenReseller();
 		try {
-			this.figures = { ...(await get(sandboxPath("figures") + query({ reseller: of }))), of };
+			this.figures = await get(sandboxPath("figures") + query({ reseller: this.of }));
 		} catch (failure) {
-			this.figures = { of };
+			this.figures = {};
 			throw failure;
 		} finally {
 			this.draw();
