@@ -9,15 +9,14 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import Protocol
 
 from simulator.domain.model.delivery_attempts import AttemptResult, OutgoingRequest
-from simulator.http_client.slots import IsWanted
 from simulator.persistence.errors import LeaseLost, StoreError, WriteFailed
 from simulator.persistence.reader import Reader
 from simulator.persistence.writer import Writer
-from simulator.runtime.courier import Sender
+from simulator.runtime.courier import Sender, Turn
 
 Act = Callable[[], None]
 CommitCallback = Callable[[StoreError | None], object]
@@ -170,7 +169,7 @@ class GatedSender:
         self.sender = sender
         self._passed = until_durable
 
-    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[IsWanted]:
+    def turn(self, url: str, owner: str) -> Turn:
         """See `Sender`."""
         return self.sender.turn(url, owner)
 

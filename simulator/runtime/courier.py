@@ -34,13 +34,14 @@ from simulator.wire.payment_answers import STATUS_NAMES
 _PRODUCTION = ("18.140.170.98", "13.215.6.214")
 SOURCE_ADDRESSES = {"staging": ("3.1.120.89", *_PRODUCTION), "production": _PRODUCTION}
 ROTATE = "rotate"  # use a single address per attempt
-_AT_ONCE: AbstractAsyncContextManager[IsWanted] = nullcontext(lambda: False)
+Turn = AbstractAsyncContextManager[IsWanted]
+_AT_ONCE: Turn = nullcontext(lambda: False)
 
 
 class Sender(Protocol):
     """Sends over the network; implemented by `simulator.http_client.sender.HttpSender`."""
 
-    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[IsWanted]:
+    def turn(self, url: str, owner: str) -> Turn:
         """Wait for the turn of the sandbox `owner` at this receiver, and hold it. Call `send` within."""
         ...
 
@@ -101,7 +102,7 @@ class Courier:
             entry = HoldEntry(name, "webhook", job.event.type, clock.at(wall), wall, job=job.id)
         await self.holds.hold(entry)
 
-    def turn(self, url: str) -> AbstractAsyncContextManager[IsWanted]:
+    def turn(self, url: str) -> Turn:
         """Wait for the sandbox's turn at this receiver, and hold it. Inboxes have no turns."""
         return _AT_ONCE if url.startswith(INBOX_SCHEME) else self._sender.turn(url, self._owner)
 

@@ -2,7 +2,7 @@
 the end, and lets it continue afterwards."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Final, NamedTuple
@@ -14,7 +14,6 @@ from simulator.domain.model.instants import Times
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.sandbox import Sandbox
-from simulator.http_client.slots import IsWanted
 from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.player import Player, RequestReplay, TapeClock
 from simulator.persistence.replay.tape_reader import ReadTape
@@ -23,6 +22,7 @@ from simulator.persistence.tape.entries import ClockSet, Entry, RequestBegan, Re
 from simulator.persistence.tape.tape import Tape
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
+from simulator.runtime.courier import Turn
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.lives import Beginning, FirstState, Surroundings, core_of
 from simulator.scenario.build import ScenarioCompiler
@@ -34,7 +34,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class _BlockedSender:
     """A sender for rebuilt sandboxes, which sends nothing: the answers of receivers are on the tape."""
 
-    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[IsWanted]:
+    def turn(self, url: str, owner: str) -> Turn:
         return nullcontext(lambda: False)
 
     async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
