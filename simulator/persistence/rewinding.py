@@ -93,6 +93,7 @@ class Rewinder:
         _copy_marks_and_probes(live, rebuilt, moment)
         rebuilt.run_on_clock(rebuilding.leave_tape(player, self._surroundings.wall, moment.at, rebuilding.REWOUND))
         await live.rewind_to(rebuilt, place, moment.about)
+        self.snapshots.forget(life)
         self.snapshots.add(live, rebuilt.life, *(snapshot for snapshot in known if snapshot.n <= moment.n))
 
     async def fork(self, live: LiveSandbox, ref: MomentRef, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:

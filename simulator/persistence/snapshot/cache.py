@@ -44,6 +44,10 @@ class SnapshotCache:
             gaps = [after - before for before, after in zip(places, places[2:], strict=False)]
             del largest[gaps.index(min(gaps)) if gaps else 0]  # the latest snapshot goes last
 
+    def forget(self, life: Life) -> None:
+        """Forget the snapshots of a life that has ended, which the garbage collector may free much later."""
+        self._by_life.pop(life, None)
+
     def drop(self, live: LiveSandbox, snapshot: Snapshot) -> None:
         found = self.of(live)
         found[:] = [other for other in found if other is not snapshot]
