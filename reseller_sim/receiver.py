@@ -141,7 +141,8 @@ class Receiver(AbstractContextManager["Receiver"]):
         """Answer the next `times` messages that nothing is planned for like this, and the last plan all that follow."""
         limits = {"status": (status, 200, 599), "delay_s": (delay_s, 0, DAY_S), "times": (times, 1, MESSAGES_MAX)}
         for name, (value, least, most) in limits.items():
-            if not isinstance(value, int | float) or not least <= value <= most:
+            is_number = type(value) is int or (name == "delay_s" and type(value) is float)
+            if not is_number or not least <= value <= most:
                 raise ValueError(f"{name} must be from {least} to {most}, not {value!r}")
         sent = body.encode() if isinstance(body, str) else bytes(body)
         with self._changed:

@@ -19,7 +19,8 @@ _is_hexadecimal = re.compile(rb"[0-9a-fA-F]{64}").fullmatch
 _SHA1_BYTES = 20
 _FLAWS = tuple((re.compile(form, re.DOTALL).fullmatch, hint) for form, hint in (
     (rb"v1=.*", "v1= stands there twice"),
-    (rb"[\[<].*|undefined|null|None", "it is a printed object; await the signature, and encode its bytes in Base64"),
+    (rb"-?\d+(?:, ?-?\d+)+|[\[<].*|undefined|null|None",
+     "it is printed: encode the bytes of the digest in Base64, in JavaScript after `await`"),
     (rb"[0-9a-fA-F]{2}(?:-[0-9a-fA-F]{2}){31}", "it is hexadecimal with dashes, as BitConverter writes it"),
     (rb".*, .*", "it contains blanks; the header was sent more than once, or with a comma"),
     (rb".*[ \t\r\n].*", "it contains blanks"),

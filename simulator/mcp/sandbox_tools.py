@@ -114,7 +114,7 @@ def add_rule(simulator: Simulator, sandbox: str, section: str, rule: dict[str, A
     `recipes` has examples, `scenario-reference` every key. reset_sandbox removes added rules."""
     made = simulator.open(sandbox).ask("POST", "/rules", {"section": section, "rule": rule})
     text = f"The rule {made['id']} is now the first one of {section}."
-    return ToolAnswer(text, {"rule": made["id"]}, made["warnings"])
+    return ToolAnswer(text, {"rule": made["id"]}, made.get("warnings", []))
 
 
 @tool(members("scenario-check-request", "text"), changes=True)

@@ -41,6 +41,12 @@ from tests.support.signed_requests import RULES, agrees, facts, header, sentence
 OF_CHOICES = {"repeated-keys-by-value", "repeated-keys-as-sent", "empty-values-in", "empty-values-out"}
 
 
+def test_a_key_that_was_not_sent_is_not_part_of_the_string() -> None:
+    right = autopsy(facts(GET, "v1=")).string
+    without_key = msgspec.structs.replace(facts(GET, signature(SECRET, right + b":")), api_key=b"")
+    assert [one.id for one in autopsy(without_key).found] == ["string-ends-otherwise"]
+
+
 @pytest.mark.parametrize("client", CLIENTS, ids=[f"{at}-{one.id}" for at, one in enumerate(CLIENTS)])
 def test_a_mistake_is_named(client: Mistaken) -> None:
     made = autopsy(facts(client.request, client.sign()))

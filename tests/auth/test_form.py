@@ -28,7 +28,7 @@ def test_letters_in_a_single_case_are_named_when_chance_is_excluded(text: bytes,
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        *((text, "it is a printed object; await the signature, and encode its bytes in Base64") for text in (
+        *((text, "it is printed: encode the bytes of the digest in Base64, in JavaScript after `await`") for text in (
             b"[object Promise]", b"undefined", b"[1, -2, 127, -128]", b"<hmac.HMAC object at 0x7f>", b"[B@1b6d3586")),
         (bytes(range(200, 232)).hex("-").upper().encode(), "it is hexadecimal with dashes, as BitConverter writes it"),
         (

@@ -104,7 +104,7 @@ def test_a_status_that_http_lacks_is_refused_where_a_reply_is_planned() -> None:
                 receiver.reply(status)
 
 
-@pytest.mark.parametrize("plan", [{"delay_s": "1s"}, {"delay_s": -1}, {"times": 0}, {"status": "500"}])
+@pytest.mark.parametrize("plan", [{"delay_s": "1s"}, {"delay_s": -1}, {"times": 0}, {"times": 1.5}, {"status": "500"}])
 def test_a_reply_that_cannot_be_given_is_refused_where_it_is_planned(plan: dict[str, Any]) -> None:
     (name, value) = next(iter(plan.items()))
     with Receiver() as receiver, pytest.raises(ValueError, match=f"{name} must be from .*, not {value!r}"):

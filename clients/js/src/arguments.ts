@@ -159,7 +159,7 @@ const options = (members: Signature): Kind => ({ ...kind(`an object with ${Objec
 const settings = (members: Signature): Kind => unset(options(Object.fromEntries(Object.entries(members).map(([name, one]) => [name, unset(one)]))));
 
 /** Whether it is the address of a server, which has no user and no query. */
-export const isHttpUrl = (value: string): boolean => /^https?:\/\/[^\s?#@]+$/i.test(value) && URL.canParse(value);
+export const isHttpUrl = (value: string): boolean => /^https?:\/\/[^\s?#@/]+(\/[^\s?#]*)?$/i.test(value) && URL.canParse(value);
 
 /** Whether no member is undefined, at any depth: such a condition would be left out, and its rule apply to everything. */
 function isDefined(value: unknown): boolean {

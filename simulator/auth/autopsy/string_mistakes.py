@@ -132,7 +132,7 @@ MISTAKES = (
         ("method-left-out", "the method was left out together with its colon", _SIX, always(_in_order(0, 1, 3, 4))),
         ("key-in-string", "the API key is part of the signed string", _SIX,
          lambda r: [lambda parts: (r.api_key, b"v1", *parts), lambda parts: (r.api_key, *parts),
-                    *(_with(r.api_key, at) for at in range(6))]),
+                    *(_with(r.api_key, at) for at in range(6))] if r.api_key else []),
         ("other-order", "the parts have another order: {}", _SIX,
          lambda r: ((_in_order(*order), ":".join(("v1", *(_NAMES[at] for at in order))))
                     for order in permutations(range(5)))),

@@ -76,7 +76,7 @@ def _target(name: str, url: str, rest: dict[str, Any], *, keep_urls: bool) -> It
     if keep_urls and _is_usable(name, own):
         yield from block({name: own}, 4)
         return
-    yield f"    # The account's own is {redact_urls(one_line(flow(own), 2000))}; here the inbox receives in its place."
+    yield f"    # The account's own is {one_line(redact_urls(flow(own)), 2000)}; here the inbox receives in its place."
     yield from block({name: inbox if _is_usable(name, inbox) else {"url": INBOX}}, 4)
 
 
