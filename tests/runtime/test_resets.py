@@ -1,10 +1,13 @@
 """Resets and deletions that meet: a sandbox lives once, and not at all once it is deleted."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from datetime import datetime
 from typing import Any
 
+import pytest
+
+from simulator.runtime import live_sandbox
 from tests.support.client import Client, running
 
 DELIVERING = {
@@ -45,24 +48,33 @@ def test_two_resets_at_once_leave_one_life() -> None:
         assert client.sim("GET", "/sandboxes/twice/invariants").json["ok"]
 
 
-def test_two_resets_at_once_open_one_journal() -> None:
+def test_two_resets_at_once_open_one_journal(monkeypatch: pytest.MonkeyPatch) -> None:
     with running() as client:
         live = client.live
 
-        async def twice() -> tuple[bool, int]:
+        async def twice() -> tuple[int, bool]:
+            goes_on = asyncio.Event()
+
+            async def later(function: Callable[..., Any], *arguments: Any) -> Any:
+                await goes_on.wait()
+                return function(*arguments)
+
+            monkeypatch.setattr(live_sandbox, "in_background", later)
             first = asyncio.create_task(live.reset())
             await asyncio.sleep(0)
             answer = await client.acall("GET", "/v2/balance")  # refused, recorded for the next life
-            await asyncio.gather(first, live.reset())
-            waits = live.wait_until(lambda: False, 60, live.journal.notifier)
-            waiting = asyncio.create_task(waits)
+            second = asyncio.create_task(live.reset())
             await asyncio.sleep(0)
-            await asyncio.sleep(0)
-            is_open = not waiting.done()
+            goes_on.set()
+            await asyncio.gather(first, second)
+            waiting = asyncio.create_task(live.wait_until(lambda: False, 60, live.journal.notifier))
+            for _ in range(3):
+                await asyncio.sleep(0)
+            has_ended = waiting.done()
             waiting.cancel()
-            return is_open, answer.status
+            return answer.status, has_ended
 
-        assert client.run(twice()) == (True, 409)
+        assert client.run(twice()) == (409, False)
         assert [exchange.status for exchange in live.journal] == [409]
 
 
