@@ -96,8 +96,7 @@ class App(Starlette):
 
     Every request arrives by `__call__` (ASGI), except that our own server first tries `answer_now`. `_is_control`
     decides which API a request belongs to. `_answer_control` passes it to the control API, or `_answer` selects its
-    sandbox and calls the pipeline. In a cluster, `_cluster_router` forwards requests for sandboxes of other servers
-    before that.
+    sandbox and calls the pipeline. In a cluster, `_cluster_router` forwards requests for sandboxes of other servers.
 
     Another prefix beside `/_sim` needs a constant in `options`, a route here, its case in `_is_control` and in
     `sandbox_of` (`postgres/routing`), and a refusal in the flag `--root-path` (`cli/server_flags`).
@@ -154,7 +153,7 @@ class App(Starlette):
         await super().__call__(scope, receive, send)
 
     async def _answer_here(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer a request on this server, which has its sandbox if the server belongs to a cluster."""
+        """Answer a request on this server. In a cluster, the router has found that its sandbox is here."""
         if _is_control(scope["method"], scope["path"], dict(scope["headers"])):
             await self._answer_control(scope, receive, send)
         else:
@@ -163,8 +162,8 @@ class App(Starlette):
 
     def answer_now(self, http_request: HttpRequest, client: str) -> PendingAnswer | None:
         """Return the answer to a complete request of the reseller API, which our own server can write at once; None for
-        a request that needs `__call__`, as all do below added middleware. The request is plain: no part of its path is
-        encoded, and its body is whole."""
+        a request that needs `__call__`; with added middleware, always None. The request is plain: no part of its path
+        is encoded, and its body is whole."""
         if self.user_middleware:
             return None
         raw_path, _, query = http_request.target.partition(b"?")
@@ -294,13 +293,21 @@ class App(Starlette):
 
     @asynccontextmanager
     async def _lifespan(self) -> AsyncIterator[None]:
-        """Start, and stop at the end, when called by an ASGI server or `router.lifespan_context`."""
+        """Start, and stop at the end, when called by an ASGI server or `router.lifespan_context`. Raises RuntimeError
+        after a stop."""
+        if self.operations.not_ready == STOPPING:
+            raise RuntimeError("this application was stopped, and its sandboxes ended: call build_app() for each start")
         if not self._is_started:  # else a request came first
             self._start()
         if self.store is not None:
             await self.store.start_snapshots()
         self.operations.not_ready = None
-        yield
+        try:
+            yield
+        finally:
+            await self._stop()
+
+    async def _stop(self) -> None:
         self.operations.not_ready = STOPPING
         self.operations.lag.close()
         if self._machine_time is not None:

@@ -78,6 +78,18 @@ def test_it_answers_through_middleware_that_was_added(app: App) -> None:
     assert seen[: len(PATHS) + 1] == [*PATHS, "/"]
 
 
+def test_it_stops_after_an_error_of_its_caller_and_starts_no_second_time(app: App) -> None:
+    async def fail() -> None:
+        async with app.router.lifespan_context(app):
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        asyncio.run(fail())
+    assert app.sandboxes.default.is_closed
+    with pytest.raises(RuntimeError, match="call build_app"), TestClient(app, "http://127.0.0.1"):
+        pass
+
+
 def test_below_middleware_our_own_server_leaves_every_request_to_it(app: App) -> None:
     request = HttpRequest("GET", b"/v2/balance", [(b"host", b"here")], {b"host": b"here"})
     pending = app.answer_now(request, "127.0.0.1")

@@ -229,8 +229,8 @@ def validate(call: ApiCall) -> Reply | None:
     """Decode the endpoint's input into `call.fields`. Refuse input that violates the contract."""
     headers, endpoint, query, body = call.headers, call.endpoint, call.exchange.query, call.exchange.body
     source = endpoint.source
-    has_ignored_part = body if source == "query" else query if source else body or query
-    if has_ignored_part or names.API_VERSION in headers:
+    ignored = body if source == "query" else query  # by an endpoint with an input
+    if ignored or (body and not source) or names.API_VERSION in headers:
         notes.note_ignored_parts(call)
     if source == "query":
         call.fields, problems = read_query(query, endpoint.schema)
@@ -330,7 +330,7 @@ def record(call: ApiCall, recorder: LiveSandbox) -> None:
     | has waited, so that this tape, `call.tape`, has its beginning | its answer |
     | met a sandbox that was closed, or reset meanwhile | a `RequestShown`, which a replay does not execute |
 
-    The tape of another recorder gets a `RequestShown`, too.
+    If another sandbox records the call, that sandbox's tape gets a `RequestShown`, and the third row does not apply.
     """
     exchange, own = call.exchange, call.sandbox
     if recorder is not own:

@@ -224,7 +224,7 @@ class LiveSandbox:
         if self.is_deleted:
             self.tape.leave()
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted while it was being reset")
-        if self.life is ended:  # else a concurrent reset has begun the next life
+        if self.life is ended:  # else a concurrent reset or a rewind has begun the next life
             self._replace_life(self._new_life(first), first.clock)
             self.keeper.begin(self)
             self.events.note(Action("reset", self.clock.now()))

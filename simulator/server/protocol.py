@@ -5,13 +5,18 @@ packets to the `RequestReader`, which appends requests to the queue, sets deadli
 while too much waits. The other half, the `AnswerQueue`, answers the oldest request at the end of the event loop's turn,
 when the `ResponseBatcher` calls it, and then calls `on_turn_end`.
 
-Reading ends before answering: when the reader's state is ENDED, bytes are dropped, and the queue is still answered.
+The state of the reader says what is awaited:
+
+    IDLE, HEAD, LATE_HEAD  a request; the rest of a head that began in this packet; the rest of an earlier or first head
+    BODY                   the rest of a body, which is dropped if its request was answered (`arriving` is None)
+    ENDED                  nothing: bytes are dropped, and the queue is still answered
+
 `eof_received` and `shutdown` answer requests, and then close. A connection ends in one of these ways:
 
     close            sends everything that was written, and drops the requests that wait
     linger           as `close`, and gives a client that still sends the time to read
     hang_up          as `close`, but sends nothing more, and the application sees that its client has left
-    connection_lost  the client has left: executes the requests that wait, until one needs a task
+    connection_lost  by the client, or after the other ways: executes requests that wait, until one needs a task
 """
 
 import asyncio
@@ -94,7 +99,7 @@ class HttpProtocol(asyncio.Protocol):
         else:
             answers.wake(continued)
         if is_answered_next and len(data) <= self._limits.small_body_bytes:
-            return  # the request holds little for a short time: it is not charged
+            return  # it holds little for a short time, and the client owes nothing: no charge, deadline or pause
         self._charge()
         if reader.state is not ENDED:
             self._set_deadline(continued)
@@ -210,7 +215,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def shutdown(self) -> None:
         """Answer at most two requests of the queue, and close; uvicorn calls it when the server stops."""
-        del self.reader.queue[2:]
+        del self.reader.queue[2:]  # perhaps the arriving request, too, and then reading ends
         if self.reader.arriving is None:
             self.reader.end()
         self.must_close.set()
@@ -218,7 +223,7 @@ class HttpProtocol(asyncio.Protocol):
         self._answers.finish()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Release everything after the client has left."""
+        """Release everything; asyncio calls it at the end of every connection."""
         self.reader.end()
         self._connections.discard(self)
         self.writer.resume()
@@ -265,7 +270,8 @@ class HttpProtocol(asyncio.Protocol):
 
 
 class ClientDeadline:
-    """Calls `on_due` at the time that was set last: first, when the head of a request must have arrived.
+    """Calls `on_due` at the time that was set last: first, when the head of a request must have arrived. A connection
+    that waits for the end of its client replaces `on_due`.
 
     Setting a later time does not touch the timer: the old one fires, finds that the deadline has moved, and is set
     again. Cancelling and creating a timer of the event loop costs twenty times as much.

@@ -183,7 +183,6 @@ def make_server(
         app,
         host=host,
         port=port,
-        loop="auto",  # uvloop where it is installed
         http=protocol,
         ws="none",
         lifespan="on",
@@ -193,7 +192,6 @@ def make_server(
         access_log=False,
         proxy_headers=False,  # any client could choose its address; the application decides which proxies to trust
         server_header=False,
-        backlog=BACKLOG,
         timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=_LAST_RESORT_S,
     )

@@ -37,7 +37,7 @@ class Choice(msgspec.Struct, Generic[Then], frozen=True, gc=False):
     """The result of a search, which counts nothing: the rule that the request gets, and what `count` counts for it."""
 
     rule: Rule[Then] | None  # None: no rule applies, or the search must be repeated
-    matched: tuple[str, ...] = ()  # the ids of the rules that match, chosen or not
+    matched: tuple[str, ...] = ()  # the ids of the evaluated rules that match, chosen or not
     values: CountedValues = ()
     needs_body: bool = False  # repeat the search with the body
     is_selected: bool = False  # the request selected the rule by name; no `when` was evaluated
@@ -109,6 +109,7 @@ class RuleBook(Generic[Then]):
         rules, fallbacks_at = self.rules, self._fallbacks_at
         if magic is not None:
             rules = [*rules[:fallbacks_at], magic, *rules[fallbacks_at:]]
+        # A search before the body ends at a rule that needs the body, unless a rule was chosen before.
         for rule in rules:
             if rule.id in matched_before or (chosen is not None and rule.nth is None and rule.every is None):
                 continue  # after the chosen rule, only rules with `nth` or `every` are evaluated: each match counts
@@ -212,7 +213,7 @@ class RuleBook(Generic[Then]):
         self.rules = sorted(rules, key=lambda rule: rule.fallback)
         self._fallbacks_at = sum(not rule.fallback for rule in self.rules)
         per_rules = sum(bool(rule.per) for rule in self.rules)
-        self._values_max = min(VALUES_MAX, 2 * VALUES_MAX // max(1, per_rules))  # of a rule; twice that of the section
+        self._values_max = min(VALUES_MAX, 2 * VALUES_MAX // max(1, per_rules))  # of a rule
         # The first rule of each name and id.
         self._by_name = {name: rule for rule in reversed(self.rules) for name in (rule.id, rule.name) if name}
         self._only_rule = self.rules[0] if len(self.rules) == 1 and self.rules[0].decides_all else None
