@@ -1,4 +1,4 @@
-"""Faults applied to a call: the first matching rule of an ordered list wins, and is counted alone.
+"""Faults applied to a call: the first rule of an ordered list that applies is chosen, as `RuleBook` says.
 
 The list is evaluated as soon as the endpoint is known. Where a rule needs the body, or applies only to executed
 requests, and no earlier rule matches, the evaluation resumes just before the call is executed.

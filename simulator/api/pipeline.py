@@ -5,10 +5,14 @@ sandbox's quota passes the steps in `_run_steps`, each of which may refuse it:
 
 admit -> find the endpoint -> check the head -> await the body -> check the input -> execute
 
-A scenario's fault is chosen in `check_head`, or in `check_input` if it depends on the body. The call waits for the
-fault once, at the first of these places that it reaches: in `await_body` for a delay without a hold, in
-`execute_with_fault` before the execution, and in `with_failures`, which makes the reply of a fault that prevents or
-follows the execution. `api/request_replayer` runs the same steps.
+A scenario's fault is chosen in `check_head`, or in `check_input` if it depends on the body. A fault that prevents the
+execution ends the steps with `FAULT_REPLIES`: `with_failures` makes its reply. The call waits for its fault once:
+
+    in `await_body`          for a delay that is known by then, without a hold
+    in `execute_with_fault`  for any other delay or hold before the execution
+    in `with_failures`       for those of a fault that prevents or follows the execution
+
+`api/request_replayer` runs the same steps.
 
 The pipeline awaits only the rest of a body, a fault's delay or hold, and overdue work that exceeds one turn's share.
 All other requests are answered without suspending, so the server can answer them at once.

@@ -17,7 +17,7 @@ second payment gets `Choice(rule=<second fails>, matched=("payments-1",))`: `suc
 
 Each section of a sandbox's `State` has a book. Payments, bills and cases (voids, disputes) call `choose`, which is
 `find` and `count`. Faults (`api/fault_effects`) call `find` without the body of a request and, if the choice
-`needs_body`, again with it; after each search that matches, the command `CountFault` calls `count`.
+`needs_body`, again with it; after each search that matches or selects, the command `CountFault` calls `count`.
 """
 
 from collections import Counter
