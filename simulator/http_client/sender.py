@@ -1,7 +1,7 @@
 """Sends callbacks and webhooks over HTTP: single attempts, limited in time and size, with the result as a value."""
 
 from collections.abc import Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import suppress
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from simulator.domain.model.delivery_attempts import AttemptResult, OutgoingRequest
 from simulator.http_client.addresses import AddressPolicy
 from simulator.http_client.lookup import Lookup, NameResolver, system_lookup
-from simulator.http_client.slots import IsWanted, Receiver, Slot, Slots
+from simulator.http_client.slots import Receiver, Slot, Slots, Turn
 from simulator.http_client.targets import BadTarget, HttpTarget, parse_target
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class HttpSender:
         self._attempt: Attempt | None = None
         self._closed = False
 
-    def turn(self, url: str, owner: str = "") -> AbstractAsyncContextManager[IsWanted]:
+    def turn(self, url: str, owner: str = "") -> Turn:
         """Hold a slot of `owner` at the receiver of this URL; wait until a slot is free."""
         return Slot(self._slots, owner, _receiver_of(url))
 

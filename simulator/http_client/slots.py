@@ -3,6 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 
 import msgspec
@@ -15,6 +16,7 @@ PER_RECEIVER = 64
 
 Receiver = tuple[str, int]  # host and port
 IsWanted = Callable[[], bool]  # returns whether an attempt waits for a slot that is held
+Turn = AbstractAsyncContextManager[IsWanted]  # waits for a slot, and holds it
 
 
 class _Lane(msgspec.Struct):

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import nullcontext
 from datetime import datetime
 from functools import lru_cache
 from time import perf_counter
@@ -18,7 +18,7 @@ from simulator.domain.model.draw import typical
 from simulator.domain.model.inbox_programs import INBOX_SCHEME, InboxReply
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.webhooks import Delivery
-from simulator.http_client.slots import IsWanted
+from simulator.http_client.slots import Turn as Turn
 from simulator.http_client.targets import BadTarget, InboxTarget, parse_target
 from simulator.persistence.tape.entries import AttemptSent, Entry, InboxReceived
 from simulator.runtime.attempt_log import AttemptLog
@@ -34,7 +34,6 @@ from simulator.wire.payment_answers import STATUS_NAMES
 _PRODUCTION = ("18.140.170.98", "13.215.6.214")
 SOURCE_ADDRESSES = {"staging": ("3.1.120.89", *_PRODUCTION), "production": _PRODUCTION}
 ROTATE = "rotate"  # use a single address per attempt
-Turn = AbstractAsyncContextManager[IsWanted]
 _AT_ONCE: Turn = nullcontext(lambda: False)
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter, defaultdict, deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import chain, groupby
 from typing import Any
@@ -14,7 +14,7 @@ from simulator.domain.agenda import AgendaResult
 from simulator.domain.model.delivery_attempts import AttemptResult, Job, Send
 from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.webhooks import Delivery
-from simulator.http_client.slots import PER_RECEIVER, IsWanted
+from simulator.http_client.slots import PER_RECEIVER, Turn
 from simulator.runtime.journal import BoundedLog, Tally
 from simulator.runtime.wait_limits import STARTED_PER_TURN_MAX as STARTED_PER_TURN_MAX
 
@@ -28,7 +28,7 @@ class Lanes:
 
     def __init__(
         self,
-        turn: Callable[[str], AbstractAsyncContextManager[IsWanted]],
+        turn: Callable[[str], Turn],
         deliver: Callable[[list[Send]], Awaitable[None]],
         is_held: Callable[[Send], object],
         hold: Callable[[Send], Awaitable[None]],

@@ -1,14 +1,14 @@
 """No answer leaves before its inputs are durable, and none at all when they cannot be."""
 
 import asyncio
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import cast
 
 import pytest
 
 from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
-from simulator.http_client.slots import IsWanted
+from simulator.http_client.slots import Turn
 from simulator.persistence.errors import LeaseLost, StoreError, WriteFailed
 from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.store import Store
@@ -218,7 +218,7 @@ class Sent:
     def __init__(self) -> None:
         self.given: list[OutgoingRequest] = []
 
-    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[IsWanted]:
+    def turn(self, url: str, owner: str) -> Turn:
         return nullcontext(lambda: False)
 
     async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:

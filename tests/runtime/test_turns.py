@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +12,7 @@ import pytest
 
 from simulator.domain.commands import CreatePayment, Credit, PassTime
 from simulator.domain.sandbox import Sandbox
-from simulator.http_client.slots import PER_RECEIVER, IsWanted, Slot, Slots
+from simulator.http_client.slots import PER_RECEIVER, Slot, Slots, Turn
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
 from simulator.runtime.lanes import Lanes
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -187,7 +187,7 @@ def test_requests_that_wait_are_executed_in_the_order_of_arrival(client: Client,
     assert credited == list(range(0, 20, 3))
 
 
-def at_once(url: str) -> AbstractAsyncContextManager[IsWanted]:
+def at_once(url: str) -> Turn:
     return nullcontext(lambda: False)
 
 

@@ -10,7 +10,7 @@ import asyncio
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
@@ -19,7 +19,7 @@ from unittest.mock import patch
 
 from simulator.app import build_app
 from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
-from simulator.http_client.slots import IsWanted
+from simulator.http_client.slots import Turn
 from simulator.options import Options
 from simulator.persistence import keeper, reader, rewinding, snapshot_schedule
 from simulator.persistence.data_folder import DataFolder
@@ -54,7 +54,7 @@ KILLED_EVERY = 40
 class Silent:
     """A network whose attempts all fail."""
 
-    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[IsWanted]:
+    def turn(self, url: str, owner: str) -> Turn:
         return nullcontext(lambda: False)
 
     async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:

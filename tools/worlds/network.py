@@ -7,14 +7,14 @@ shortened sequence of steps meets the same network.
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlsplit
 
 from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
 from simulator.domain.sandbox import Sandbox
-from simulator.http_client.slots import IsWanted
+from simulator.http_client.slots import Turn
 from simulator.runtime.live_sandbox import LiveSandbox
 
 ANSWERED, TIMEOUT = AttemptEnd.ANSWERED, AttemptEnd.TIMEOUT
@@ -93,7 +93,7 @@ class Network:
         self.log: Callable[[str, bytes], None] = lambda what, content: None
         self.on_call: Callable[[str, LiveSandbox, OutgoingRequest], Awaitable[None]] | None = None
 
-    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[IsWanted]:
+    def turn(self, url: str, owner: str) -> Turn:
         return nullcontext(lambda: False)
 
     async def send(self, outgoing: OutgoingRequest, timeout_s: float, owner: str) -> AttemptResult:
