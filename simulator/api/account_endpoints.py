@@ -22,6 +22,7 @@ from simulator.runtime.inboxes import INBOX_PATH
 from simulator.wire import account, error_bodies, history_page, webhook_bodies
 from simulator.wire.diagnoses import shown
 from simulator.wire.formats import day_range, encode
+from simulator.wire.option_lists import Page
 
 PAGE_MAX = 1000
 
@@ -215,25 +216,21 @@ def balance_statement(call: ApiCall) -> Reply:
         return refuse_input(call, problems)
     type_ = call.fields.get("type", "")
     types = frozenset({EntryType(type_)} if type_ else EntryType)
-    page = whole(call.fields, "page", 1)
+    number = whole(call.fields, "page", 1)
+    offset = (number - 1) * limit
     newest_first = not state.assumes("statement-order", "oldest_first")
-    entries, totals = call.owner.wallet.find(*days, types, (page - 1) * limit, limit, newest_first=newest_first)
-    asked = {name: call.fields[name] for name in ("date", "type") if call.fields.get(name)}
-    shown = account.StatementPage(
-        page=page,
-        limit=limit,
-        total=sum(each.count for each in totals.values()),
-        address=_address(call),
-        query=asked,
-    )
-    _note_empty(call, days, shown.total, (page - 1) * limit, "entries")
-    if not shown.total:
+    entries, totals = call.owner.wallet.find(*days, types, offset, limit, newest_first=newest_first)
+    total = sum(each.count for each in totals.values())
+    _note_empty(call, days, total, offset, "entries")
+    if not total:
         _, every = call.owner.wallet.find(*days, frozenset(EntryType), 0, 1)
         note_filters(call, ("type",), sum(each.count for each in every.values()), "entry")
     body = account.statement(
         entries,
-        shown,
+        Page.of(total, number, limit),
         totals,
+        _address(call),
+        {name: call.fields[name] for name in ("date", "type") if call.fields.get(name)},
         unsigned=state.assumes("statement-summary", "unsigned"),
         commissions=state.assumes("statement-commission", "in_deposits"),
     )

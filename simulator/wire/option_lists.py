@@ -1,4 +1,4 @@
-"""Pages of options (SPEC 2.2) and of billers (SPEC 2.14)."""
+"""Pages of lists: options (SPEC 2.2), billers (SPEC 2.14), and the links of these and of the statement (SPEC 2.5)."""
 
 import re
 from collections.abc import Mapping
@@ -41,9 +41,33 @@ class Page(msgspec.Struct, frozen=True):
         return (first + 1, min(first + self.size, self.total)) if first < self.total else (0, 0)
 
 
-def link(path: str, query: Mapping[str, object]) -> str:
-    """Return a relative link; spaces become `%20`, which is valid in queries and paths."""
-    return f"{path}?{urlencode(query, quote_via=quote)}" if query else path
+def links_and_meta(page: Page, path: str, query: Mapping[str, str], *, is_paged: bool = True) -> dict[str, Any]:
+    """Return `links` and `meta` of a page (SPEC 2.5, 2.14). The links repeat `query`, with spaces as `%20`, which is
+    valid in queries and paths; without paging there is one page and one link."""
+
+    def to(number: int) -> str:
+        every = {**query, "page": number, "limit": page.size} if is_paged else query
+        return f"{path}?{urlencode(every, quote_via=quote)}" if every else path
+
+    before, after = min(page.current - 1, page.last), page.current + 1
+    first, last = page.bounds
+    return {
+        "links": {
+            "first": to(1),
+            "last": to(page.last),
+            "prev": to(before) if before >= 1 else None,
+            "next": to(after) if after <= page.last else None,
+        },
+        "meta": {
+            "current_page": page.current,
+            "from": first,
+            "last_page": page.last,
+            "path": path,
+            "per_page": page.size,
+            "to": last,
+            "total": page.total,
+        },
+    }
 
 
 _BEFORE = " -–,/|·"  # noqa: RUF001  # labels contain this dash
@@ -126,23 +150,11 @@ BILLERS_PATH = "/v1/interbank/billers"
 def billers(
     product: Product | None, found: OptionList, page: Page, prefix: str, filters: dict[str, str], *, is_paged: bool
 ) -> Any:
-    """Return the whole body. `prefix` is the path of the sandbox and `filters` are repeated in the links; without
-    paging there is one page and one link."""
-    path = prefix + BILLERS_PATH
-    first, last = page.bounds
+    """Return the whole body. `prefix` is the path of the sandbox; see `links_and_meta` for `filters` and `is_paged`."""
     return {
         "message": "Success",
         "data": [] if product is None else [_biller(product, option) for option in found[page.items]],
-        "links": _links(path, page, filters, is_paged),
-        "meta": {
-            "current_page": page.current,
-            "from": first,
-            "last_page": page.last,
-            "path": path,
-            "per_page": page.size,
-            "to": last,
-            "total": page.total,
-        },
+        **links_and_meta(page, prefix + BILLERS_PATH, filters, is_paged=is_paged),
     }
 
 
@@ -163,16 +175,3 @@ def _biller(product: Product, option: Option) -> dict[str, Any]:
     if option.description:
         shown["description"] = option.description
     return shown
-
-
-def _links(path: str, page: Page, filters: dict[str, str], is_paged: bool) -> dict[str, str | None]:
-    def to(number: int) -> str:
-        return link(path, filters | ({"page": str(number), "limit": str(page.size)} if is_paged else {}))
-
-    before, after = min(page.current - 1, page.last), page.current + 1
-    return {
-        "first": to(1),
-        "last": to(page.last),
-        "prev": to(before) if before >= 1 else None,
-        "next": to(after) if after <= page.last else None,
-    }
