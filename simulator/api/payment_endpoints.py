@@ -44,7 +44,6 @@ def topup(call: ApiCall) -> Reply:
     if isinstance(outcome, PaymentRefused):
         exchange.error, exchange.rule = outcome.reason, outcome.rule
         explain(call, outcome.detail, outcome.rule)
-        explain(call, outcome.warning)
         explain(call, outcome.ignored)
         return Reply(400, payment_answers.refusal(outcome, fields, call.now))
     exchange.trxid = outcome.transaction.trxid

@@ -291,8 +291,7 @@ class PaymentAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 class PaymentRefused(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A refusal that created nothing and left the refid unused. `remarks` default to the reason's name; `rule` is the
-    rule that refused, if any; otherwise `detail` gives the cause. `ignored` names the ignored extras, `warning` another
-    possible meaning of the amount."""
+    rule that refused, if any; otherwise `detail` gives the cause. `ignored` names the ignored extras."""
 
     reason: Reason
     code: int
@@ -302,4 +301,3 @@ class PaymentRefused(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     rule: str = ""
     detail: Detail | None = None
     ignored: Detail | None = None
-    warning: Detail | None = None
