@@ -4,7 +4,7 @@ legacy lists (SPEC 4.4 to 4.8). Encoded catalogs are cached until their contents
 from collections.abc import Hashable, Mapping
 from typing import Any, Final
 
-from simulator.api.call import ApiCall, Reply
+from simulator.api.call import ApiCall, Problems, Reply
 from simulator.api.notes import no_product, note, page_size
 from simulator.api.refusals import refuse_input, refuse_parameters
 from simulator.auth import headers as names
@@ -35,10 +35,8 @@ def options(call: ApiCall) -> Reply:
         note(call, _why_unknown(call, product))
         text = f"There are no options for the field {field_id!r} of a product {code!r}."
         return Reply(404, error_bodies.parameters(text, {}))
-    if problems := bad_dependencies(product, field_id, fields):
-        return refuse_input(call, problems)
-    if problem := account_problem(state, product, field_id, fields):
-        return refuse_input(call, {"account_number": [problem]})
+    if missing := _dependency_problems(state, product, field_id, fields):
+        return refuse_input(call, missing)
     _note_ignored(call, product)
     sent = "per_page" if "per_page" in fields and "limit" not in fields else "limit"
     limit, problems = page_size(call, sent, LIMIT_MAX, "options-page-size")
@@ -87,35 +85,21 @@ def _note_ignored(call: ApiCall, product: Product) -> None:
         note(call, f"biller_code was ignored: {field_id} lists no billers")
 
 
-def bad_dependencies(product: Product, field_id: str, fields: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the errors of the parameters that determine a dynamic field's options: missing, or sent several times."""
+def _dependency_problems(state: State, product: Product, field_id: str, fields: Mapping[str, Any]) -> Problems:
+    """Return the errors of the parameters that determine a dynamic field's options: missing, sent several times, or an
+    account number that its form field rejects, where the scenario validates them."""
     problems = {}
+    accepts = {field.id: field.accepts for field in product.fields if field.accepts is not None}
+    validated = ("account_number",) if state.assumes("options-account-number", "validated") else ()
     for name, source in pricing.dependencies(product, field_id).items():
         sent = fields.get(name)
         if not sent:
-            problems[name] = [_required(field_id, source)]
+            problems[name] = [f"is required: the options of {field_id!r} depend on the value of {source!r}"]
         elif isinstance(sent, list):
             problems[name] = [sent_times(sent)]
+        elif name in validated and source in accepts and not accepts[source](sent):
+            problems[name] = [f"is not a value that the field {source!r} accepts"]
     return problems
-
-
-def _required(field_id: str, source: str) -> str:
-    return f"is required: the options of {field_id!r} depend on the value of {source!r}"
-
-
-def account_problem(state: State, product: Product, field_id: str, fields: dict[str, str]) -> str | None:
-    """Return the error of the account number that determines a field's options, if any."""
-    source = pricing.account_source(product, field_id)
-    if source is None:
-        return None
-    number = fields.get("account_number", "")
-    if not number:
-        return _required(field_id, source)
-    accepts = next((field.accepts for field in product.fields if field.id == source), None)
-    is_checked = state.assumes("options-account-number", "validated")
-    if not is_checked or accepts is None or accepts(number):
-        return None
-    return f"is not a value that the field {source!r} accepts"
 
 
 def _filtered(call: ApiCall, product: Product) -> OptionList:
@@ -267,8 +251,8 @@ def subproducts(call: ApiCall) -> Reply:
         if "account_number" in fields:
             note(call, f"account_number was ignored: {product.code} has no sub-products")
         return Reply(200, legacy.subproducts(product, ()))
-    if problem := account_problem(state, product, field_id, fields):
-        return refuse_input(call, {"account_number": [problem]})
+    if wrong := _dependency_problems(state, product, field_id, fields).get("account_number"):
+        return refuse_input(call, {"account_number": wrong})
     if "account_number" in fields and pricing.account_source(product, field_id) is None:
         note(call, f"account_number was ignored: {product.code} offers the same to every account")
     found = pricing.offered(state.seed, product, field_id, fields.get("account_number", "")).active
