@@ -8,7 +8,7 @@ from typing import Any
 from simulator.api.call import ApiCall, Reply
 from simulator.api.notes import note, note_each, note_filters
 from simulator.api.refusals import refuse_input, refuse_parameters
-from simulator.contract.surplus import first_of, suggestion
+from simulator.contract.surplus import first_of
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.model.webhooks import Delivery, ReplayRefused
 from simulator.wire import error_bodies, webhook_bodies
@@ -163,11 +163,9 @@ def _moment(filters: dict[str, str], name: str) -> datetime | None:
 def _no_delivery(call: ApiCall, job: str) -> str:
     """Return why this reseller has no delivery with this id."""
     log, owner = call.sandbox.core.state.deliveries, call.owner.code
-    if found := log.find(job):
-        whose = f"belongs to reseller {found.reseller}, not to {owner}" if found.reseller else "is of a catalog event"
-        return f"delivery {job} {whose}"
-    of_event = [delivery for delivery in log if delivery.event.id == job and delivery.reseller == owner]
-    if of_event:
-        return f"{job} is the id of an event; its latest delivery is {of_event[-1].id}"
-    likely = log.find(job.lower())
-    return f"no delivery {shown(job)}{suggestion(likely.id if likely and likely.reseller == owner else '')}"
+    if log.find(job):
+        return f"delivery {job} does not belong to reseller {owner}"
+    of_event = (delivery for delivery in reversed(log) if delivery.event.id == job and delivery.reseller == owner)
+    if latest := next(of_event, None):
+        return f"{job} is the id of an event; its latest delivery is {latest.id}"
+    return f"no delivery {shown(job)}"
