@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from simulator.domain.model.catalog import Money
-from simulator.domain.model.instants import day, instant, iso_day, looks_like_day
-from simulator.domain.model.money import SERVICE_ZONE
+from simulator.domain.model.instants import day, instant, iso_day
+from simulator.domain.model.money import SERVICE_ZONE, is_whole_cents
 
 encode: Callable[[Any], bytes] = msgspec.json.Encoder(decimal_format="number").encode
 
@@ -41,10 +41,8 @@ def money(value: Money) -> dict[str, str]:
 
 
 def amount_text(amount: Decimal) -> str:
-    """`1.00`, `0.045`."""
-    exponent = amount.as_tuple().exponent
-    assert isinstance(exponent, int)
-    return f"{amount:.2f}" if exponent > -2 else f"{amount:f}"
+    """Return an amount as text with two decimals, more if needed: `1.00`, `0.045`."""
+    return f"{amount:.2f}" if is_whole_cents(amount) else f"{amount.normalize():f}"
 
 
 def limit_text(amount: Decimal | None) -> str:
@@ -60,10 +58,8 @@ def day_range(text: str) -> tuple[date, date]:
 
     Raises `ValueError` with what is wrong, to follow the parameter's name.
     """
-    days = text.split(RANGE_DASH)
-    if len(days) > 2 or not all(map(looks_like_day, days)):
-        raise ValueError("must be a day such as 2026-11-21, or two with ' - ' between them")
-    return day(days[0]), day(days[-1])
+    first, _, last = text.partition(RANGE_DASH)
+    return day(first), day(last or first)
 
 
 def api_version(header: bytes | None) -> date | None:

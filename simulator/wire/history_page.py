@@ -1,15 +1,13 @@
 """Transaction history (SPEC 2.4): every value is a string. Here success is spelled with a double s."""
 
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
 from simulator.domain.model.catalog import Category, Product
 from simulator.domain.model.history import HISTORY_STATUSES, Figures, HistoryStatus
-from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.transactions import SETTLED, Transaction
 from simulator.wire import payment_answers
-from simulator.wire.formats import year_first_ms
+from simulator.wire.formats import amount_text, year_first_ms
 
 STATUS_FILTERS: Mapping[str, HistoryStatus] = {
     "SUCCESSFUL": HistoryStatus.SUCCESSFUL,
@@ -44,14 +42,14 @@ def record(
         "biller_code": _biller(transaction, product),
         "product_image_url": product.image_url if product else "",
         "category": _category(transaction.kind.category, category_ids),
-        "amount": money(transaction.amount),
+        "amount": amount_text(transaction.amount),
         "account": transaction.account,
         "sender": transaction.sender,
         "member_id": transaction.reseller,
         "status_code": str(result.kind.code),
         "status_name": name,
         "response_date": year_first_ms(result.at) if result.kind.status in SETTLED else "",
-        "price": money(result.kind.cost),
+        "price": amount_text(result.kind.cost),
         "sn": texts.sn,
         "pin": texts.pin,
         "expiry": f"{texts.expiry:%Y%m%d}" if texts.expiry else "",
@@ -67,9 +65,9 @@ def meta(figures: Figures) -> dict[str, str]:
     counts = figures.counts
     return {
         "transaction_count": str(sum(counts.values())),
-        "total_amount": money(figures.amount),
-        "total_price": money(figures.price),
-        "profit": money(figures.amount - figures.price),
+        "total_amount": amount_text(figures.amount),
+        "total_price": amount_text(figures.price),
+        "profit": amount_text(figures.amount - figures.price),
         "successful_count": str(counts[HistoryStatus.SUCCESSFUL]),
         "failed_count": str(counts[HistoryStatus.FAILED]),
         "pending_count": str(counts[HistoryStatus.PENDING]),
@@ -98,11 +96,6 @@ def _category(category: Category | None, as_id: bool) -> str:
     if category is None:
         return ""
     return category.id if as_id else category.name
-
-
-def money(amount: Decimal) -> str:
-    """Return an amount as text: two decimals, more if needed."""
-    return f"{amount:.2f}" if is_whole_cents(amount) else f"{amount.normalize():f}"
 
 
 def _biller(transaction: Transaction, product: Product | None) -> str | None:

@@ -59,14 +59,9 @@ def next_time_of_day(at: time, moment: datetime) -> datetime:
     return (found if found > local else found + timedelta(days=1)).astimezone(moment.tzinfo)
 
 
-def looks_like_day(text: str) -> bool:
-    """Return whether the text has the form of a day, even if the day does not exist."""
-    return _DAY.fullmatch(text) is not None
-
-
 def day(text: str) -> date:
     """Parse `yyyy-MM-dd`, and no other form of ISO 8601."""
-    if not looks_like_day(text):
+    if not _DAY.fullmatch(text):
         raise ValueError("must be a day such as 2026-11-21")
     return iso_day(text)
 
