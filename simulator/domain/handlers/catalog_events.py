@@ -53,13 +53,9 @@ def publish(state: State, before: Catalog, now: datetime) -> None:
     if state.assumes("catalog-overlay-events", "not_published"):
         return
     published = {(change.type, change.key) for change in shared}
-    after = state.catalog
-    touched = {*before.products, *after.products}
-    if before.groups is after.groups:  # otherwise every product may look different
-        touched = {code for code in touched if before.products.get(code) is not after.products.get(code)}
     for reseller in state.resellers.values():
-        if (overlay := reseller.overlay) and not touched.isdisjoint(overlay):
-            own = changes(_seen(before, overlay), _seen(after, overlay), shape)
+        if overlay := reseller.overlay:
+            own = changes(_seen(before, overlay), _seen(state.catalog, overlay), shape)
             further = [change for change in own if (change.type, change.key) not in published]
             _send(state, further, shape, reseller.code, now)
 
