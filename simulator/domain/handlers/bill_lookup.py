@@ -14,7 +14,7 @@ from simulator.domain.model.bills import Bill, BillError, BillFound, BillKey, Bi
 from simulator.domain.model.catalog import Option, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.money import ZERO, parse_amount
-from simulator.domain.model.pricing import amount_range, biller_field, limiting_biller, offered
+from simulator.domain.model.pricing import amount_range, biller_field, offered
 from simulator.domain.queries import not_on_sale, on_sale
 from simulator.domain.state import State
 
@@ -149,11 +149,8 @@ def _check_account(state: State, asked: LookUpBill, product: Product, biller: Op
 def _check_amount(state: State, asked: LookUpBill, product: Product, biller: Option | None) -> BillRefused | None:
     if not asked.amount:
         return None
-    amount, limits = parse_amount(asked.amount), amount_range(product, biller)
-    if amount is None:
-        wrong: Detail | None = no_amount(asked.amount)
-    else:
-        wrong = bad_money(amount) or beyond_limits(amount, *limits, limiting_biller(biller))
+    amount = parse_amount(asked.amount)
+    wrong = no_amount(asked.amount) if amount is None else bad_money(amount) or beyond_limits(amount, product, biller)
     return BillRefused(BillError.AMOUNT, detail=wrong) if wrong else None
 
 

@@ -101,43 +101,28 @@ def check_number(draft: Draft) -> Refusal | None:
 
 
 def check_amount(draft: Draft) -> Refusal | None:
-    """Refuse an amount outside the denominations, minimum and maximum, always as an invalid denomination (SPEC 7.3)."""
+    """Refuse an amount outside the denominations, minimum and maximum, always as an invalid denomination (SPEC 7.3): a
+    select sells its denominations, a number field accepts whole units, a money field whole cents."""
     amount, product = draft.amount, draft.product
     field = product.pricing
     assert amount is not None, "an amount that is not a number was refused"
-    if amount > 0:
-        if field is None:
-            return None
-        if field.type == "select":
-            is_sold = amount in offered_to(draft, field.id).by_denomination
-        else:
-            is_sold = _is_sold_in(field, amount)
-        options = chosen_options(draft) if product.fulfillment.extras else ()
-        if is_sold and beyond_limits(amount, *amount_range(product, *options)) is None:
-            return None
-    return Refusal(Reason.DENOMINATION, detail=_bad_amount(draft, field, amount))
-
-
-def _is_sold_in(field: FormField, amount: Decimal) -> bool:
-    """Return whether the field accepts the amount: whole cents for a money field, whole units for a number field."""
-    return amount == amount.to_integral_value() if field.type == "number" else is_whole_cents(amount)
-
-
-def _bad_amount(draft: Draft, field: FormField | None, amount: Decimal) -> Detail | None:
-    code = draft.product.code
-    if field is None or amount <= 0:
-        return bad_money(amount)
-    billers = chosen_options(draft)
-    low, high = amount_range(draft.product, *billers)
+    if amount <= 0:
+        return Refusal(Reason.DENOMINATION, detail=bad_money(amount))
+    if field is None:
+        return None
+    billers = chosen_options(draft) if product.fulfillment.extras else ()
+    wrong: Detail | None = None
     if field.type == "select":
         every = offered_to(draft, field.id).by_denomination
-        sold = [price for price in every if beyond_limits(price, low, high) is None]
-        wrong = None if amount in every else _not_sold(draft, field.id, amount, sold)
-    elif field.type == "number":
-        wrong = None if _is_sold_in(field, amount) else detail(DetailKind.NOT_WHOLE, product=code, amount=amount)
-    else:
+        if amount not in every:
+            sold = [price for price in every if beyond_limits(price, product, *billers) is None]
+            wrong = _not_sold(draft, field.id, amount, sold)
+    elif field.type != "number":
         wrong = bad_money(amount)
-    return wrong or beyond_limits(amount, low, high, limiting_biller(*billers))
+    elif amount != amount.to_integral_value():
+        wrong = detail(DetailKind.NOT_WHOLE, product=product.code, amount=amount)
+    wrong = wrong or beyond_limits(amount, product, *billers)
+    return None if wrong is None else Refusal(Reason.DENOMINATION, detail=wrong)
 
 
 def no_amount(sent: object) -> Detail:
@@ -153,12 +138,13 @@ def bad_money(amount: Decimal) -> Detail | None:
     return None if is_whole_cents(amount) else detail(DetailKind.NO_CENTS, amount=amount)
 
 
-def beyond_limits(amount: Decimal, low: Decimal | None, high: Decimal | None, biller: str = "") -> Detail | None:
-    """Return the limit that the amount violates, or None. These are the limits of `biller`, when given."""
+def beyond_limits(amount: Decimal, product: Product, *billers: Option | None) -> Detail | None:
+    """Return the limit of a payment to these billers, if any, that the amount violates, or None."""
+    low, high = amount_range(product, *billers)
     if low is not None and amount < low:
-        return detail(DetailKind.TOO_LITTLE, amount=amount, low=low, biller=biller)
+        return detail(DetailKind.TOO_LITTLE, amount=amount, low=low, biller=limiting_biller(*billers))
     if high is not None and amount > high:
-        return detail(DetailKind.TOO_MUCH, amount=amount, high=high, biller=biller)
+        return detail(DetailKind.TOO_MUCH, amount=amount, high=high, biller=limiting_biller(*billers))
     return None
 
 
