@@ -87,9 +87,6 @@ class Secrets:
         self._blocks: set[int] = set()
         self.add(secrets)
 
-    def __len__(self) -> int:
-        return len(self.known)
-
     def add(self, secrets: Iterable[str]) -> None:
         """Hide these, too."""
         for secret in secrets:
@@ -135,13 +132,13 @@ class FormerSecrets:
         """Add secrets to redact."""
         _, newer = self.generations
         newer.add(secrets)
-        if len(newer) >= FORMER_MAX or newer.chars >= FORMER_CHARS_MAX:
+        if len(newer.known) >= FORMER_MAX or newer.chars >= FORMER_CHARS_MAX:
             self.generations = newer, Secrets()
 
 
 def followed(index: Secrets, secrets: Collection[str]) -> Secrets:
     """Return the index with these secrets added; a new index when it has more than `FORMER_MAX` others."""
-    if len(index) > len(secrets) + FORMER_MAX:
+    if len(index.known) > len(secrets) + FORMER_MAX:
         index = Secrets()
     index.add(secrets)
     return index
@@ -301,8 +298,6 @@ class Mask:
 
     def query(self, path: str, query: bytes | str) -> str:
         """Return a query without credentials, including those in URLs in it."""
-        if not query:
-            return ""
         query = query if isinstance(query, str) else query.decode("latin-1")
         if is_token_path(path):
             query = "&".join(map(self._token_parameter, query.split("&")))
