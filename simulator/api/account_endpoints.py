@@ -9,15 +9,18 @@ from simulator.api.notes import no_product, note, note_filters, note_problems, p
 from simulator.api.refusals import UNKNOWN_PRODUCT, refuse_input, refuse_parameters
 from simulator.contract.query import whole
 from simulator.contract.schemas import schema
+from simulator.contract.surplus import suggestion
 from simulator.domain import commands
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.history import HistoryQuery, figures_of
 from simulator.domain.model.inbox_programs import INBOX_SCHEME
+from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import SERVICE_ZONE, parse_amount
 from simulator.domain.model.wallet import EntryType
 from simulator.http_client.targets import reason_to_refuse
 from simulator.runtime.inboxes import INBOX_PATH
 from simulator.wire import account, error_bodies, history_page, webhook_bodies
+from simulator.wire.diagnoses import shown
 from simulator.wire.formats import day_range, encode
 from simulator.wire.option_lists import Page
 
@@ -177,8 +180,9 @@ def transactions(call: ApiCall) -> Reply:
     total = sum(figures.counts.values())
     _note_empty(call, days, total, offset, "transactions")
     if not total:
-        _, every = history.find(HistoryQuery(*days), 0, 1)
-        note_filters(call, ("status", "product", "account"), sum(every.counts.values()), "transaction")
+        found, every = history.find(HistoryQuery(*days), 0, PAGE_MAX)
+        if not _note_account(call, wanted.account, {transaction.account for transaction in found}):
+            note_filters(call, ("status", "product", "account"), sum(every.counts.values()), "transaction")
     if state.assumes("history-meta", "page"):
         figures = figures_of(page)
     body = history_page.body(
@@ -189,6 +193,14 @@ def transactions(call: ApiCall) -> Reply:
         payment_names=state.assumes("history-status-names", "payment"),
     )
     return Reply(200, body)
+
+
+def _note_account(call: ApiCall, number: str, others: set[str]) -> bool:
+    """Suggest a similar account, such as the number without its country code. False without a suggestion."""
+    likely = nearest(number, others) if number and number not in others else ""
+    if likely:
+        note(call, f"no transaction has the account {shown(number)}{suggestion(likely)}")
+    return bool(likely)
 
 
 STATEMENT = "/v2/balance-statement"

@@ -15,15 +15,21 @@ from simulator.contract.endpoints import fields_of
 from simulator.domain.commands import ReturnNonce, SpendNonce
 from simulator.domain.model.fault_kinds import Denial
 from simulator.domain.model.money import SERVICE_ZONE
+from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.domain.state import payment_with
 from simulator.runtime.journal import Exchange
 
 DEFAULT_RULES = QueryRules()
-SENT_TWICE = (
-    "these very bytes were sent before: your own retry sent them again, or your HTTP library, as Java's "
-    "HttpURLConnection and Go's transport do after a lost answer; make a nonce, a timestamp and a signature for each "
-    "attempt"
+LOST = (ConnectionEnd.ABORTED, ConnectionEnd.CUT, ConnectionEnd.GONE)
+REPEATED = (
+    "the answer to these very bytes was lost, and your HTTP library, as Java's HttpURLConnection and Go's transport "
+    "do, or your own retry sent them again; repeat with the same refid and a new nonce, timestamp and signature"
 )
+UNANSWERED = (
+    "these very bytes are still being answered: your HTTP library or your own retry sent them again before the answer "
+    "came; wait longer, and repeat with the same refid and a new nonce, timestamp and signature"
+)
+SENT_TWICE = "these very bytes were sent before; make a nonce, a timestamp and a signature for each attempt"
 
 
 NONCE_RETRY = ((b"retry-after", b"5"),)
@@ -134,8 +140,10 @@ def _nonce_reused(call: ApiCall, claim: Claim) -> Denied:
     who = f"request {spender.n}" if spender.n else "a request that is still being answered"
     text = f"{who} spent this nonce at {at}; {text}"
     is_same = dict(spender.headers).get(names.SIGNATURE) == call.headers.get(names.SIGNATURE)
-    is_repeated = is_same and spender.path == call.exchange.path
-    return Denied("nonce_reused", f"{SENT_TWICE}; {text}" if is_repeated else text)
+    if is_same and spender.path == call.exchange.path:
+        sent_again = REPEATED if spender.ending in LOST else SENT_TWICE if spender.n else UNANSWERED
+        text = f"{sent_again}; {text}"
+    return Denied("nonce_reused", text)
 
 
 def _spender(call: ApiCall, claim: Claim) -> Exchange | None:

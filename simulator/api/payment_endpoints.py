@@ -22,7 +22,7 @@ NO_EXTRAS: Mapping[str, object] = {}
 def topup(call: ApiCall) -> Reply:
     """Return 200 with the current payment; 400 when it was not created; 403 above the sandbox's quota."""
     fields, exchange = call.fields, call.exchange
-    refid = fields["refid"]
+    refid, amount = fields["refid"], fields["amount"]
     exchange.refid = refid
     if call.sandbox.spec.quotas is not NO_QUOTAS and (refusal := refuse_payment(call, refid)):
         return refusal
@@ -32,7 +32,7 @@ def topup(call: ApiCall) -> Reply:
             refid=refid,
             product=fields["product"],
             account=fields["account"],
-            amount=fields["amount"],
+            amount=amount,
             remarks=fields.get("remarks", ""),
             extras=fields.get("extras", NO_EXTRAS),
             sender=exchange.client,
@@ -44,10 +44,13 @@ def topup(call: ApiCall) -> Reply:
     if isinstance(outcome, PaymentRefused):
         exchange.error, exchange.rule = outcome.reason, outcome.rule
         explain(call, outcome.detail, outcome.rule)
+        explain(call, outcome.warning)
         explain(call, outcome.ignored)
         return Reply(400, payment_answers.refusal(outcome, fields, call.now))
     exchange.trxid = outcome.transaction.trxid
     exchange.rule = outcome.rule
+    if isinstance(amount, str) and amount != amount.strip():
+        note(call, "amount has blanks around it, which were ignored")
     if outcome.detail is not None or outcome.ignored is not None:
         explain(call, outcome.detail)
         explain(call, outcome.ignored)

@@ -69,6 +69,9 @@ SENTENCES: Mapping[DetailKind, tuple[str, ...]] = {
     DetailKind.PRICE_AMOUNT_TAKEN: (
         "{price} is {code}'s price.amount and was accepted as its denomination {denomination}",
     ),
+    DetailKind.PRICE_OF_ANOTHER: (
+        "{denomination} is the denomination of {code} and the price.amount of {priced}; an amount is a denomination",
+    ),
     DetailKind.PLAN_MISMATCH: ("amount of {code} is {denomination}, not {amount}",),
     DetailKind.PLAN_REQUIRED: ("{amount} is the amount of {codes}; send one of them as extras.subproduct_code",),
     DetailKind.BALANCE: (

@@ -89,6 +89,10 @@ def test_deliveries_that_no_filter_admits_are_counted() -> None:
             "no transaction matches product and account; without a filter there are 1",
         ),
         (
+            "/v2/transactions?account=%2B60123456789",
+            "no transaction has the account +60123456789; did you mean 0123456789?",
+        ),
+        (
             "/v2/transactions?account=0123456789&status=REFUND",
             "no transaction matches status and account; without a filter there are 1",
         ),
@@ -113,6 +117,12 @@ def test_an_amount_that_the_older_catalog_does_not_map_is_said() -> None:
         assert answer.headers["x-sim-diagnosis"] == "amount is required"
 
 
+def test_blanks_around_an_amount_are_said() -> None:
+    with running({"clock": DAY}) as client:
+        assert client.pay("a", "10.00 ").headers["x-sim-diagnosis"] == "amount has blanks around it, which were ignored"
+        assert "x-sim-diagnosis" not in client.pay("b", "10.00").headers
+
+
 @pytest.mark.parametrize(
     ("path", "said"),
     [
@@ -128,3 +138,11 @@ def test_a_page_after_the_last_page_says_so(path: str, said: str) -> None:
         found = diagnosis(client, path)
     assert " begins after the end: there are " in found
     assert found.endswith(said)
+
+
+@pytest.mark.parametrize("account", ["60123456789", "%2B60123456789", "123456789", "012-3456789"])
+def test_an_account_that_is_written_otherwise_is_suggested(account: str) -> None:
+    with running({"clock": DAY}) as client:
+        client.pay()
+        found = diagnosis(client, f"/v2/transactions?limit=9&date=2026-11-29&account={account}")
+    assert found.endswith("; did you mean 0123456789?")

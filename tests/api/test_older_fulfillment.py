@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from simulator.scenario.library import descriptions, load_scenario
-from tests.support.client import Client, running
+from tests.support.client import Client, Response, running
 from tests.support.forms import NEW, Form, Json, catalog, fetch, fill, payment
 
 OLD: dict[str, str] = {}
 NEEDS_HEADER = {"DATA", "STUDENTLOAN", "GAME", "GIFTCARD", "VOUCHER", "ABROAD"}
 SECTIONS = ("seed", "clock", "catalog", "assume", "magic")  # what a sale depends on, without rules that refuse
 RESELLERS = [{"code": "RS001", "balance": "10000000.00", "api_keys": [{"key": "k", "secret": "c2VjcmV0c2VjcmV0"}]}]
-FIVE_MORE = {"catalog": {"products": [{"code": "RELOAD", "price_adjustment": {"type": "fixed", "value": 5}}]}}
+ADJUSTMENT = {"type": "fixed", "value": 5}
+FIVE_MORE = {"catalog": {"products": [{"code": "RELOAD", "price_adjustment": ADJUSTMENT}]}}
 
 
 def sales() -> dict[str, Any]:
@@ -132,3 +133,44 @@ def test_each_choice_has_its_mappings(choice: str, reload: str | None, game: str
     assert (path("RELOAD"), path("GAME"), path("ELECTRIC")) == (reload, game, electric)
     assert ("subproduct_code" in found["DATA"]["fulfillment"]["extras"]) is (choice == "denomination")
     assert ("denomination" in options[0]) is (choice == "denomination")
+
+
+def warned(answer: Response) -> str:
+    return answer.headers.get("x-sim-diagnosis", "")
+
+
+def test_an_amount_that_is_one_price_and_another_denomination_is_diagnosed() -> None:
+    warning = "10 is the denomination of RELOAD-10 and the price.amount of RELOAD-5; an amount is a denomination"
+    with running(FIVE_MORE) as client:
+        ambiguous, plain = client.pay("a", "10"), client.pay("b", "5")
+        assert (ambiguous.status, warned(ambiguous)) == (200, warning)
+        assert (plain.status, warned(plain)) == (200, "")
+        assert warned(client.pay("a", "10")) == "", "a re-query buys nothing"
+    poor = FIVE_MORE | {"resellers": [{"code": "RS001", "balance": "1.00"}]}
+    with running(poor) as client:
+        refused = client.pay("a", "10")
+        assert refused.data["remarks"] == "Insufficient_Balance"
+        assert warned(refused).endswith(warning)
+
+
+def test_the_price_of_another_plan_with_the_same_amount_is_diagnosed() -> None:
+    with running({"catalog": {"products": [{"code": "DATA", "price_adjustment": ADJUSTMENT}]}}) as client:
+        refused = client.pay("a", "10", "DATA")
+        assert refused.data["statusCode"] == 44
+        assert "10 is the denomination of D10W, D10M, D10N and the price.amount of D5" in warned(refused)
+        with_code = client.pay("b", "10", "DATA", extras={"subproduct_code": "D10W"})
+        assert (with_code.status, warned(with_code)) == (200, "")
+
+
+def test_the_price_of_another_is_diagnosed_for_percentages_and_currencies_too() -> None:
+    half = {"code": "GIFTCARD", "price_adjustment": {"type": "percentage", "value": 2}}
+    with running({"catalog": {"products": [half]}}) as client:
+        assert "50 is the denomination of GIFTCARD-50 and the price.amount of GIFTCARD-25" in warned(
+            client.pay("a", "50", "GIFTCARD", account="x")
+        )
+    packs = [{"code": "N45", "label": "45 gems", "denomination": 45}]
+    game = {"code": "GAME", "fields": [{"id": "pack", "options": packs}]}
+    with running({"catalog": {"products": [game]}}) as client:
+        assert "45 is the denomination of N45 and the price.amount of GAME-1000" in warned(
+            client.pay("a", "45", "GAME", account="player")
+        )

@@ -5,6 +5,7 @@ import gzip
 import json
 from base64 import b64encode
 from datetime import datetime
+from typing import Any
 
 import pytest
 
@@ -19,8 +20,8 @@ def pay(client: Client, body: bytes = ORDER) -> Response:
     return client.call("POST", "/v2/topup", body, nonce=NONCE)
 
 
-def said_of_second(body: bytes) -> str:
-    with running() as client:
+def said_of_second(scenario: dict[str, Any], body: bytes = ORDER) -> str:
+    with running(scenario) as client:
         pay(client)
         answer = pay(client, body)
         assert (answer.status, answer.json["error"]) == (401, "nonce_reused")
@@ -31,6 +32,13 @@ def said_of_second(body: bytes) -> str:
         assert "+08:00; " in said
         assert "each request needs a nonce of its own" in said
         return said
+
+
+@pytest.mark.parametrize("where", [True, "body"])
+def test_a_library_that_repeats_after_a_lost_answer_is_named(where: bool | str) -> None:
+    fault = {"when": {"path": "/v2/topup"}, "times": 1, "then": {"after_commit": True, "disconnect": where}}
+    said = said_of_second({"faults": [fault]})
+    assert said.startswith("the answer to these very bytes was lost, and your HTTP library, as Java's")
 
 
 def test_a_repetition_of_a_request_in_progress_is_named() -> None:
@@ -46,19 +54,17 @@ def test_a_repetition_of_a_request_in_progress_is_named() -> None:
             return again.headers["x-sim-diagnosis"]
 
         said = client.run(pay_twice())
-        assert said.startswith("these very bytes were sent before: ")
+        assert said.startswith("these very bytes are still being answered: your HTTP library or your own retry")
         assert "a request that is still being answered spent this nonce at " in said
         assert client.live.unanswered == []
 
 
-def test_identical_bytes_are_named() -> None:
-    assert said_of_second(ORDER).startswith(
-        "these very bytes were sent before: your own retry sent them again, or your"
-    )
+def test_identical_bytes_after_an_answer_count_as_sent_twice() -> None:
+    assert said_of_second({}).startswith("these very bytes were sent before; make a nonce")
 
 
 def test_other_bytes_with_the_nonce_are_no_repetition() -> None:
-    assert said_of_second(ORDER.replace(b"r-1", b"r-2")).startswith("request 1 spent this nonce")
+    assert said_of_second({}, ORDER.replace(b"r-1", b"r-2")).startswith("request 1 spent this nonce")
 
 
 def test_a_nonce_is_refused_after_the_journal_evicted_its_request() -> None:

@@ -211,6 +211,25 @@ def priced_option(draft: Draft, refusal: Refusal) -> Option | None:
     return priced[0] if len(priced) == 1 else None
 
 
+def price_of_another(draft: Draft) -> Detail | None:
+    """Warn when the amount is an option's denomination and another option's price. None otherwise, and when a plan code
+    names the intended option."""
+    product, amount, field = draft.product, draft.amount, draft.product.pricing
+    has_own_prices = product.price_adjustment is not None or product.denomination_unit_price != 1
+    if not has_own_prices or amount is None or field is None or field.type != "select" or draft.extras.get(PLAN_CODE):
+        return None
+    by_denomination = offered_to(draft, field.id).by_denomination
+    if amount not in by_denomination:
+        return None
+    low, high = _denomination_range(draft)
+    others = [options for each, options in by_denomination.items() if low <= each <= high and each != amount]
+    priced = tuple(option.code for options in others for option in options if _is_price(draft, option))
+    if not priced:
+        return None
+    codes = tuple(option.code for option in by_denomination[amount])
+    return detail(DetailKind.PRICE_OF_ANOTHER, denomination=amount, code=codes, priced=priced)
+
+
 def price_detail(kind: DetailKind, draft: Draft, option: Option, *, wants_plan: bool = False) -> Detail:
     """Return the detail for a payment of this option's price; `wants_plan` if its denomination would be refused."""
     assert draft.amount is not None

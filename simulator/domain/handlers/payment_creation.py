@@ -20,6 +20,7 @@ from simulator.domain.handlers.checks import (
     check_amount,
     check_number,
     price_detail,
+    price_of_another,
     priced_option,
 )
 from simulator.domain.handlers.extras import (
@@ -108,7 +109,9 @@ def _check(draft: Draft, reseller: Reseller, command: CreatePayment, now: dateti
     if refused is not None:
         draft, refused, note = _accept_price(draft, refused)
         if refused is not None:
-            return _refuse(state, refused, reseller, product.name)
+            return _refuse(state, refused, reseller, product.name, warning=price_of_another(draft))
+    if product.price_adjustment is not None or product.denomination_unit_price != 1:
+        note = note or price_of_another(draft)
     assert draft.amount is not None, "an amount that is not a number was refused"
     face = pricing.face_value(product, draft.amount)
     cost, balance = shared_amount(str(pricing.cost_of_face(product, face))), reseller.wallet.balance
@@ -117,7 +120,7 @@ def _check(draft: Draft, reseller: Reseller, command: CreatePayment, now: dateti
         needed = {"face": Money(face)}
     if needed:
         wanting = detail(DetailKind.BALANCE, balance=Money(balance), **needed)
-        return _refuse(state, Refusal(Reason.BALANCE, detail=wanting), reseller, product.name)
+        return _refuse(state, Refusal(Reason.BALANCE, detail=wanting), reseller, product.name, warning=note)
     return _create(draft, reseller, cost, face, command, now, note)
 
 
@@ -193,7 +196,14 @@ def _is_taken_price(state: State, transaction: Transaction, amount: Decimal | No
     return product is not None and pricing.price(product, transaction.amount) == amount
 
 
-def _refuse(state: State, refusal: Refusal, reseller: Reseller, product_name: str, rule: str = "") -> PaymentRefused:
+def _refuse(
+    state: State,
+    refusal: Refusal,
+    reseller: Reseller,
+    product_name: str,
+    rule: str = "",
+    warning: Detail | None = None,
+) -> PaymentRefused:
     return PaymentRefused(
         reason=refusal.reason,
         code=state.codes[refusal.reason] if refusal.code is None else refusal.code,
@@ -202,6 +212,7 @@ def _refuse(state: State, refusal: Refusal, reseller: Reseller, product_name: st
         remarks=refusal.remarks,
         rule=rule,
         detail=refusal.detail,
+        warning=warning,
     )
 
 
@@ -222,7 +233,7 @@ def _create(
         refusal = rule.then.refusal
         said = refusal.remarks or plan_remarks(refusal.reason, command.extras, amount)
         refusal = msgspec.structs.replace(refusal, remarks=said)
-        return _refuse(state, refusal, reseller, product.name, rule.label)
+        return _refuse(state, refusal, reseller, product.name, rule.label, note)
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
     wallet = reseller.wallet
     entry = wallet.post(TRANSACTION, -cost, now, debit_remarks(product.name, command.account), trxid)

@@ -40,6 +40,7 @@ class DetailKind(StrEnum):
     TOO_MUCH = auto()
     PRICE_AMOUNT = auto()
     PRICE_AMOUNT_TAKEN = auto()
+    PRICE_OF_ANOTHER = auto()
     PLAN_MISMATCH = auto()
     PLAN_REQUIRED = auto()
     BALANCE = auto()

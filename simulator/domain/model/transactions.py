@@ -291,7 +291,8 @@ class PaymentAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 class PaymentRefused(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A refusal that created nothing and left the refid unused. `remarks` default to the reason's name; `rule` is the
-    rule that refused, if any; otherwise `detail` gives the cause. `ignored` names the ignored extras."""
+    rule that refused, if any; otherwise `detail` gives the cause. `ignored` names the ignored extras, `warning` another
+    possible meaning of the amount."""
 
     reason: Reason
     code: int
@@ -301,3 +302,4 @@ class PaymentRefused(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     rule: str = ""
     detail: Detail | None = None
     ignored: Detail | None = None
+    warning: Detail | None = None

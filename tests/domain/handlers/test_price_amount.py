@@ -82,6 +82,41 @@ def test_no_denomination_is_named_without_a_single_option_at_this_price(changes:
     assert said(product, amount) is DetailKind.NOT_SOLD
 
 
+DOUBLE = Adjustment("percentage", Decimal(2))
+
+
+@pytest.mark.parametrize(
+    ("changes", "amount", "priced"),
+    [
+        ({"price_adjustment": DOUBLE}, 10, ("CARD-5",)),
+        ({"price_adjustment": DOUBLE}, 20, ("CARD-10",)),
+        ({"price_adjustment": DOUBLE}, 5, None),
+        ({"price_adjustment": Adjustment("fixed", Decimal(10))}, 20, ("CARD-10",)),
+        ({"price_adjustment": None}, 10, None),
+        ({"price_adjustment": None, "denomination_unit_price": Decimal("0.5")}, 5, ("CARD-10",)),
+        ({"price_adjustment": None, "denomination_unit_price": Decimal(2)}, 10, ("CARD-5",)),
+        ({"price_adjustment": Adjustment("fixed", Decimal(0))}, 10, None),
+    ],
+)
+def test_a_denomination_that_is_the_price_of_another_option_is_paid_with_a_warning(
+    changes: Any, amount: int, priced: tuple[str, ...] | None
+) -> None:
+    answer = pay(box_of(replace(CARD, **changes)), order(product="CARD", amount=amount))
+    facts = {"denomination": Decimal(amount), "code": (f"CARD-{amount}",), "priced": priced}
+    assert answer.transaction.amount == amount
+    assert answer.detail == (None if priced is None else detail(DetailKind.PRICE_OF_ANOTHER, **facts))
+
+
+def test_a_refused_payment_has_the_same_warning_and_a_plan_code_makes_it_needless() -> None:
+    double = replace(DATA, price_adjustment=DOUBLE)
+    refusal = refused(box_of(double, balance="1.00"), order(product="DATA", amount=20))
+    assert refusal.reason is Reason.BALANCE
+    assert refusal.warning == detail(
+        DetailKind.PRICE_OF_ANOTHER, denomination=Decimal(20), code=("C",), priced=("A", "B")
+    )
+    assert pay(box_of(double), order(product="DATA", amount=20, extras={"subproduct_code": "C"})).detail is None
+
+
 @pytest.mark.parametrize("price", ["5.15", "10.30"])
 def test_a_price_is_taken_where_the_scenario_says_so(price: str) -> None:
     box = box_of(CARD, assume=TAKEN)
