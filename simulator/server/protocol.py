@@ -20,8 +20,6 @@ The state of the reader says what is awaited:
 """
 
 import asyncio
-import math
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, cast
 
@@ -30,10 +28,11 @@ from uvicorn.server import ServerState
 
 from simulator.server.answer_queue import AnswerQueue, ResponseBatcher
 from simulator.server.foreign_clients import ForeignClients
-from simulator.server.message import HttpLimits, HttpRefusal, HttpRequest, RequestMemoryBudget
+from simulator.server.message import HttpRefusal, HttpRequest, RequestMemoryBudget
+from simulator.server.pace import AnswerWriter, ClientDeadline
 from simulator.server.request_reader import BODY, ENDED, HEAD, IDLE, LATE_HEAD, QUEUED_MAX, RequestReader
 from simulator.server.responder import Application
-from simulator.server.transports import AnswerWriter, GatedTransport, OutputGate
+from simulator.server.transports import GatedTransport, OutputGate
 
 HIGH_WATER_BYTES: Final = 65536  # the size of the unread part of a body at which the connection pauses reading
 
@@ -267,50 +266,3 @@ class HttpProtocol(asyncio.Protocol):
         self._answers.drop()
         self.reader.end()
         self.reader.charge()  # less than before, which is never refused
-
-
-class ClientDeadline:
-    """Calls `on_due` at the time that was set last: first, when the head of a request must have arrived. A connection
-    that waits for the end of its client replaces `on_due`.
-
-    Setting a later time does not touch the timer: the old one fires, finds that the deadline has moved, and is set
-    again. Cancelling and creating a timer of the event loop costs twenty times as much.
-    """
-
-    def __init__(self, on_due: Callable[[], None], limits: HttpLimits) -> None:
-        self.on_due = on_due
-        self._loop, self._limits = asyncio.get_running_loop(), limits
-        self._body_due = 0.0  # when the body that is being read has to be here
-        self._at = self._fires_at = self._loop.time() + limits.head_timeout_s
-        self.timer = self._loop.call_at(self._at, self._fire)
-
-    def set(self, seconds: float) -> None:
-        """Move the deadline to `seconds` from now."""
-        self._at = self._loop.time() + seconds
-        if self._at < self._fires_at:
-            self._arm()
-
-    def await_body(self, *, is_new: bool) -> None:
-        """Wait for the next packet of a body. The time for the whole body starts when it `is_new`."""
-        now = self._loop.time()
-        if is_new:
-            self._body_due = now + self._limits.body_total_s
-        self.set(min(self._limits.body_timeout_s, self._body_due - now))
-
-    def late_body(self) -> HttpRefusal:
-        """Return the refusal of a body that took too long as a whole, or paused too long."""
-        if self._loop.time() >= self._body_due:
-            return HttpRefusal("body_too_slow", self._limits.body_total_s)
-        return HttpRefusal("body_timeout", self._limits.body_timeout_s)
-
-    def _arm(self) -> None:
-        self.timer.cancel()
-        self._fires_at = self._at
-        self.timer = self._loop.call_at(self._at, self._fire)
-
-    def _fire(self) -> None:
-        self._fires_at = math.inf
-        if self._loop.time() < self._at:
-            self._arm()
-        else:
-            self.on_due()

@@ -17,7 +17,8 @@ from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest, header_lines, sized, without_framing
-from simulator.server.transports import AnswerWriter, GatedTransport
+from simulator.server.pace import AnswerWriter
+from simulator.server.transports import GatedTransport
 
 EXTENSION: Final = "reseller_sim.responder"  # the key in `scope["extensions"]`
 STATUS_LINE_KEY: Final = "reseller_sim.status_line"  # the key in `http.response.start` of an answer that is passed on

@@ -1,4 +1,4 @@
-"""Layers between a socket and the protocol: TLS, a gate that holds output, and a writer that waits for slow clients.
+"""Layers between a socket and the protocol: TLS, and a gate that holds output.
 
 With TLS, our protocol gets a connection when its handshake is done, for which a client has `HANDSHAKE_S`. A client that
 sends plain HTTP gets an answer that it can read. The certificate can be replaced while connections are open.
@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 from uvicorn.server import ServerState
 
 from simulator.server.foreign_clients import LOGGED, ForeignClients
-from simulator.server.message import HttpLimits, HttpRefusal, RequestMemoryBudget
+from simulator.server.message import HttpLimits, HttpRefusal
 
 HANDSHAKE_S: Final = 10.0
 
@@ -223,72 +223,3 @@ class GatedTransport:
                 if self._transport.is_closing():  # the client has left meanwhile
                     return
                 act()
-
-
-class AnswerWriter:
-    """The writing side of a connection: answers are gathered until the end of a turn, and wait for a slow client.
-
-    `is_stalled`, and `writable` cleared, while the client does not read its answers. `hang_up` is called when no byte
-    that is unsent or held by the gate leaves for `write_timeout_s`, or when too much waits for such clients."""
-
-    transport: asyncio.Transport
-
-    def __init__(self, budget: RequestMemoryBudget, hang_up: Act) -> None:
-        self._budget, self._hang_up = budget, hang_up
-        self.unsent = b""
-        self.is_stalled = False
-        self.writable = asyncio.Event()
-        self.writable.set()
-        self._untaken = 0  # bytes that the client had not taken when they were last counted; the budget has them
-        self._timer: asyncio.TimerHandle | None = None
-
-    def write(self, data: bytes) -> None:
-        """Write after what was gathered."""
-        self.unsent += data
-        self.flush()
-
-    def flush(self) -> None:
-        """Write what was gathered."""
-        unsent, self.unsent = self.unsent, b""
-        if unsent and not self.transport.is_closing():
-            self.transport.write(unsent)
-
-    def pause(self) -> None:
-        """The client does not read."""
-        self.is_stalled = True
-        self.writable.clear()
-        self._watch()
-        if self._budget.unsent > self._budget.limits.unsent_bytes:
-            self._hang_up()
-
-    def resume(self) -> None:
-        """The client reads again, or has left."""
-        self.is_stalled = False
-        self.writable.set()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        self._budget.unsent -= self._untaken
-        self._untaken = 0
-
-    def close(self) -> None:
-        """Close once everything was written."""
-        self.flush()
-        if not self.transport.is_closing():  # asyncio's TLS has no buffer any more when it is closed twice
-            self.transport.close()
-        self._watch()
-
-    def _watch(self) -> None:
-        if self._timer is None:
-            before, self._untaken = self._untaken, self.transport.get_write_buffer_size()
-            self._budget.unsent += self._untaken - before
-            if self._untaken:
-                loop = asyncio.get_running_loop()
-                self._timer = loop.call_later(self._budget.limits.write_timeout_s, self._on_due)
-
-    def _on_due(self) -> None:
-        before, self._timer = self._untaken, None
-        if self.transport.get_write_buffer_size() < before:
-            self._watch()
-        else:
-            self._hang_up()
