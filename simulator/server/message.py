@@ -53,6 +53,10 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
         if self.on_left is not None:
             self.on_left()
 
+    def mark_last(self) -> None:
+        """Let the answer say that the connection closes after it, which only a responder's answer can say."""
+        self.keep_alive = self.is_plain = False
+
     def take(self) -> bytes:
         """Return the body that has arrived since the last call."""
         body, self.body = self.body, b""

@@ -1,10 +1,20 @@
 """The pace of a connection: when its answers leave, and how long a slow client may take."""
 
 import asyncio
+import logging
 import math
 from collections.abc import Callable
+from typing import Final, Protocol
+
+from uvicorn.server import ServerState
 
 from simulator.server.message import HttpLimits, HttpRefusal, RequestMemoryBudget
+
+CONNECTIONS_MAX: Final = 64
+"""The number of connections that answer in a turn. The others come first in the next turn, after the loop has checked
+its timers and sockets, so that pipelined requests of some clients do not delay other clients."""
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 class AnswerWriter:
@@ -60,6 +70,15 @@ class AnswerWriter:
             self.transport.close()
         self._watch()
 
+    def write_eof(self) -> None:
+        """Close our sending side once everything was written."""
+        self.transport.write_eof()
+
+    def abort(self) -> None:
+        """Close at once, without writing the rest."""
+        self.transport.abort()
+        self.resume()
+
     def _watch(self) -> None:
         if self._timer is None:
             before, self._untaken = self._untaken, self.transport.get_write_buffer_size()
@@ -77,25 +96,29 @@ class AnswerWriter:
 
 
 class ClientDeadline:
-    """Calls `on_due` at the time that was set last: first, when the head of a request must have arrived. A connection
-    that waits for the end of its client replaces `on_due`.
+    """Calls `on_due` at the time that was set last: first, when the head of a request must have arrived.
 
     Setting a later time does not touch the timer: the old one fires, finds that the deadline has moved, and is set
     again. Cancelling and creating a timer of the event loop costs twenty times as much.
     """
 
     def __init__(self, on_due: Callable[[], None], limits: HttpLimits) -> None:
-        self.on_due = on_due
+        self._on_due = on_due
         self._loop, self._limits = asyncio.get_running_loop(), limits
         self._body_due = 0.0  # when the body that is being read has to be here
         self._at = self._fires_at = self._loop.time() + limits.head_timeout_s
-        self.timer = self._loop.call_at(self._at, self._fire)
+        self._timer = self._loop.call_at(self._at, self._fire)
 
     def set(self, seconds: float) -> None:
         """Move the deadline to `seconds` from now."""
         self._at = self._loop.time() + seconds
         if self._at < self._fires_at:
             self._arm()
+
+    def clear(self) -> None:
+        """Wait for nothing any more."""
+        self._timer.cancel()
+        self._fires_at = math.inf
 
     def await_body(self, *, is_new: bool) -> None:
         """Wait for the next packet of a body. The time for the whole body starts when it `is_new`."""
@@ -111,13 +134,59 @@ class ClientDeadline:
         return HttpRefusal("body_timeout", self._limits.body_timeout_s)
 
     def _arm(self) -> None:
-        self.timer.cancel()
+        self._timer.cancel()
         self._fires_at = self._at
-        self.timer = self._loop.call_at(self._at, self._fire)
+        self._timer = self._loop.call_at(self._at, self._fire)
 
     def _fire(self) -> None:
         self._fires_at = math.inf
         if self._loop.time() < self._at:
             self._arm()
         else:
-            self.on_due()
+            self._on_due()
+
+
+class BatchedConnection(Protocol):
+    """The parts of an `HttpProtocol` that the batcher uses."""
+
+    writer: AnswerWriter
+
+    def answer_next(self) -> None: ...
+    def hang_up(self) -> None: ...
+
+
+class ResponseBatcher:
+    """A queue of the connections that have requests to answer at the end of this turn."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[BatchedConnection, None] = {}  # oldest first
+        self._defaults: list[tuple[bytes, bytes]] = []
+        self._lines = b""
+
+    def default_lines(self, server_state: ServerState) -> bytes:
+        """Return the server's default headers as lines, cached: uvicorn makes a new list every second."""
+        if self._defaults is not server_state.default_headers:
+            self._defaults = server_state.default_headers
+            self._lines = b"".join([b"%b: %b\r\n" % header for header in self._defaults])
+        return self._lines
+
+    def add(self, connection: BatchedConnection) -> None:
+        """Let a connection answer at the end of this turn, or of a later turn when there are many."""
+        if not self._waiting:
+            asyncio.get_running_loop().call_soon(self._end)
+        self._waiting[connection] = None
+
+    def _end(self) -> None:
+        waiting = list(self._waiting)
+        self._waiting = dict.fromkeys(waiting[CONNECTIONS_MAX:])
+        if self._waiting:
+            asyncio.get_running_loop().call_soon(self._end)
+        del waiting[CONNECTIONS_MAX:]
+        for connection in waiting:
+            try:
+                connection.answer_next()
+            except Exception:  # must not affect the other connections
+                _LOG.exception("A request could not be answered")
+                connection.hang_up()
+        for connection in waiting:
+            connection.writer.flush()

@@ -1,40 +1,54 @@
-"""The connection of a client: uvicorn constructs an `HttpProtocol` for each socket.
+"""The connection of a client: uvicorn constructs an `HttpProtocol` for each socket, and asyncio calls it.
 
-A connection has two halves, which share the queue of unanswered requests. This module has the half that reads: it gives
-packets to the `RequestReader`, which appends requests to the queue, sets deadlines for the client, and pauses reading
-while too much waits. The other half, the `AnswerQueue`, answers the oldest request at the end of the event loop's turn,
-when the `ResponseBatcher` calls it, and then calls `on_turn_end`.
+The way of a request:
 
-The state of the reader says what is awaited:
+1. `data_received` gives a packet to the `RequestReader`, which appends requests to its queue.
+2. `answer_next` answers the oldest: at once by `answer_now` of the application, or by a `Responder` in a task. The
+   `ResponseBatcher` calls it at the end of the event loop's turn, once a turn while requests wait.
+3. The `AnswerWriter` sends what was answered in a turn together.
+4. The connection awaits the next request, or it ends. `ConnectionState` says how, and what its deadline means.
 
-    IDLE, HEAD, LATE_HEAD  a request; the rest of a head that began in this packet; the rest of an earlier or first head
-    BODY                   the rest of a body, which is dropped if its request was answered (`arriving` is None)
-    ENDED                  nothing: bytes are dropped, and the queue is still answered
+Only this module changes the state, sets the deadline, pauses reading, and removes requests from the queue. Only the
+writer writes and closes; it has a timer of its own for a client that does not read.
 
-`eof_received` and `shutdown` answer requests, and then close. A connection ends in one of these ways:
-
-    close            sends everything that was written, and drops the requests that wait
-    linger           as `close`, and gives a client that still sends the time to read
-    hang_up          as `close`, but sends nothing more, and the application sees that its client has left
-    connection_lost  by the client, or after the other ways: executes requests that wait, until one needs a task
+Read `HttpRequest` in `message`, this module from top to bottom, `pace`, and `Responder`. The rest can be read alone:
+`request_reader` is a parser without a socket; `transports` has TLS and the gate, which are below this module.
 """
 
 import asyncio
+from enum import IntEnum, auto
 from functools import partial
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from simulator.server.answer_queue import AnswerQueue, ResponseBatcher
 from simulator.server.foreign_clients import ForeignClients
-from simulator.server.message import HttpRefusal, HttpRequest, RequestMemoryBudget
-from simulator.server.pace import AnswerWriter, ClientDeadline
-from simulator.server.request_reader import BODY, ENDED, HEAD, IDLE, LATE_HEAD, QUEUED_MAX, RequestReader
-from simulator.server.responder import Application
+from simulator.server.message import BODYLESS, STATUS_LINE, HttpRefusal, HttpRequest, RequestMemoryBudget
+from simulator.server.pace import AnswerWriter, ClientDeadline, ResponseBatcher
+from simulator.server.request_reader import BODY, ENDED, HEAD, IDLE, LATE_HEAD, RequestReader
+from simulator.server.responder import BEGUN, AnswerNow, Application, Responder, first_result
 from simulator.server.transports import GatedTransport, OutputGate
 
-HIGH_WATER_BYTES: Final = 65536  # the size of the unread part of a body at which the connection pauses reading
+
+class ConnectionState(IntEnum):
+    """The state of a connection, which only moves down this list, and what happens at its deadline.
+
+    OPEN       reads and answers requests            refuses what is late, or closes an idle connection
+    FINISHING  answers what was read, then closes    after `eof_received` hangs up, unless an answer has begun
+    LINGERING  lets the client read the last answer  closes
+    CLOSED     sends what was written                has no deadline, but that of the writer
+    LOST       executes what was read                has no deadline
+    """
+
+    OPEN = auto()
+    FINISHING = auto()
+    LINGERING = auto()
+    CLOSED = auto()
+    LOST = auto()
+
+
+OPEN, FINISHING, LINGERING, CLOSED, LOST = ConnectionState
 
 
 class HttpProtocol(asyncio.Protocol):
@@ -52,19 +66,23 @@ class HttpProtocol(asyncio.Protocol):
         server_state: ServerState,
         **_: Any,
     ) -> None:
+        self._app = app
+        self._answer_now: AnswerNow = getattr(app, "answer_now", lambda *_: None)
         self._limits = budget.limits
-        self._gate = gate
+        self._batcher, self._gate = batcher, gate
         self._foreign = foreign or ForeignClients()
         self._keep_alive_s = config.timeout_keep_alive
         self._connections: set[Any] = server_state.connections  # uvicorn stops these,
-        self.tasks = server_state.tasks  # and waits for these
+        self._tasks = server_state.tasks  # and waits for these
         self.default_lines = partial(batcher.default_lines, server_state)
         self.must_close = asyncio.Event()  # the client has left, or the server stops
         self.may_have_left = asyncio.Event()  # the same, or the client has closed its sending side
+        self._state: ConnectionState = OPEN
         self.reader = RequestReader(budget)
+        self._queue = self.reader.queue  # the first stays there until its answer, or its task, is over
+        self._responder: Responder | None = None  # of the first, if it is answered in a task
+        self._refusal = b""  # follows the last answer; encoded, since the exception would keep the packet
         self.writer = AnswerWriter(budget, self.hang_up)
-        self._batcher = batcher
-        self._answers = AnswerQueue(self, self.reader.queue, app, batcher)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Accept the connection; the deadline of its first head starts now."""
@@ -80,75 +98,48 @@ class HttpProtocol(asyncio.Protocol):
         if len(self._connections) > self._limits.connections:
             self._refuse(HttpRefusal("too_many_connections", self._limits.connections))
 
-    # Reading
+    # Requests arrive
 
     def data_received(self, data: bytes) -> None:
         """Parse a packet, or with b"" the reader's `unparsed` bytes. The batcher answers the first request."""
-        reader, answers = self.reader, self._answers
-        if reader.state is ENDED:
+        reader = self.reader
+        if self._state is not OPEN:
             return
         continued = reader.arriving if reader.state is BODY else None  # the request whose body this packet continues
         try:
             reader.feed(data)
         except HttpRefusal as refusal:
             self._refuse(self._foreign.explained(data, reader.url, refusal, is_tls=self.scheme == "https"))
-        is_answered_next = answers.responder is None and len(reader.queue) == 1 and reader.state is IDLE
-        if answers.responder is None:
-            self._batcher.add(answers)
-        else:
-            answers.wake(continued)
-        if is_answered_next and len(data) <= self._limits.small_body_bytes:
-            return  # it holds little for a short time, and the client owes nothing: no charge, deadline or pause
+        if self._responder is None:
+            self._batcher.add(self)
+            if len(self._queue) == 1 and reader.state is IDLE and len(data) <= self._limits.small_body_bytes:
+                return  # it holds little for a short time, and the client owes nothing: no charge, deadline or pause
+        elif self._responder.request is continued:
+            self._responder.has_input.set()
+        if reader.state is ENDED:  # after a request that asks to close
+            self._enter(FINISHING)
         self._charge()
-        if reader.state is not ENDED:
+        if self._state is OPEN:
             self._set_deadline(continued)
             self._pause_if_full()
+
+    def _charge(self) -> None:
+        """Charge the bytes that are held to the budget. Refuse the newest requests until the others fit."""
+        while (refusal := self.reader.charge()) is not None:
+            self._refuse(refusal)
 
     def _set_deadline(self, continued: HttpRequest | None) -> None:
         reader = self.reader
         if reader.state is HEAD:
-            reader.state = LATE_HEAD
+            reader.state = LATE_HEAD  # later packets do not move its deadline
             self._deadline.set(self._limits.head_timeout_s)
         elif reader.state is BODY:
             self._deadline.await_body(is_new=reader.arriving is not continued)
 
     def _pause_if_full(self) -> None:
-        arriving, unanswered = self.reader.arriving, len(self.reader.queue)
-        is_after_task = unanswered > 1 and arriving is None and self._answers.responder is not None  # which may be long
-        has_much_body = arriving is not None and len(arriving.body) > HIGH_WATER_BYTES
-        if has_much_body or unanswered >= QUEUED_MAX or is_after_task:
+        is_after_task = self._responder is not None and len(self._queue) > 1 and self.reader.arriving is None
+        if self.reader.is_full or is_after_task:  # the task may be long
             self._transport.pause_reading()  # until a responder asks for the body, or no request waits
-
-    def _charge(self) -> None:
-        """Charge the bytes that the connection holds to the budget. If they do not fit, refuse what is being read,
-        which ends reading, and then the newest of the queue, until the others fit."""
-        while (refusal := self.reader.charge()) is not None:
-            if self.reader.state is not ENDED:
-                self._refuse(refusal)
-            else:
-                self._answers.refuse(refusal, self.reader.queue[-1])
-
-    def _refuse(self, refusal: HttpRefusal) -> None:
-        """End reading, and answer what is being read with a refusal, unless it is a body whose request was answered."""
-        request = self.reader.arriving
-        is_answered_body = self.reader.state is BODY and request is None
-        self.reader.refuse(refusal)
-        if is_answered_body:
-            self.linger()
-        else:
-            self._answers.refuse(refusal, request)
-
-    def on_turn_end(self) -> None:
-        """Continue when as much of the queue is answered as possible: release memory, resume reading if no request
-        waits, and start the keep-alive time if the connection is idle."""
-        reader, is_in_task = self.reader, self._answers.responder is not None
-        if reader.charged or is_in_task:  # reading is never paused without charged bytes
-            self._charge()
-            waiting = len(reader.queue) - is_in_task
-            if not waiting and reader.arriving is None:
-                self.resume_reading()
-        if reader.state is IDLE and not reader.queue:
-            self._deadline.set(self._keep_alive_s)
 
     def resume_reading(self) -> None:
         """Parse what is unparsed, or resume reading. The deadline for the client's next bytes starts again."""
@@ -156,29 +147,95 @@ class HttpProtocol(asyncio.Protocol):
             self._deadline.await_body(is_new=False)
         if self.reader.unparsed:
             self.data_received(b"")
-            if self.reader.queue:
+            if self._queue:
                 return
         if not (self._transport.is_closing() or self._transport.is_reading()):
             self._transport.resume_reading()
             if self.reader.state is LATE_HEAD:
                 self._deadline.set(self._limits.head_timeout_s)
 
-    def _on_deadline(self) -> None:
-        """Refuse a request that did not arrive in time, and close an idle connection."""
-        state, request = self.reader.state, self.reader.arriving
-        if state is ENDED:
-            return
-        if state is IDLE:
-            if not self.reader.queue:
-                self.close()
-        elif not self._transport.is_reading() or (request is not None and request.awaits_continue):
-            self._deadline.await_body(is_new=True)  # again, also for a head: it was the server that did not read
-        elif state is BODY:
-            self._refuse(self._deadline.late_body())
+    def _refuse(self, refusal: HttpRefusal) -> None:
+        """Refuse the request that is being read, which ends reading, or later the newest of the queue. The refusal
+        follows the other answers, or is dropped if the refused request has an answer."""
+        reader = self.reader
+        refused = reader.arriving if self._state is OPEN else self._queue[-1]
+        is_answered = reader.state is BODY and refused is None
+        if self._state is OPEN:
+            reader.refuse(refusal)
+            self._enter(FINISHING)
+        if refused is not None:
+            self._queue.pop()
+        if self._responder is not None and self._responder.request is refused:
+            is_answered = self._responder.stage is BEGUN
+            self._responder.end_exchange()
+            self._responder = None
+        if is_answered:
+            self.linger()
         else:
-            self._refuse(HttpRefusal("head_timeout", self._limits.head_timeout_s))
+            self._refusal = self._refusal or refusal.encode(self.default_lines())
+            self._batcher.add(self)
 
-    # Writing
+    # Requests are answered
+
+    def answer_next(self) -> None:
+        """Answer the oldest request, unless a task does so already, or the client does not read. The next request
+        follows in the next turn; a refusal follows the last answer. The batcher calls this at the end of a turn."""
+        queue = self._queue
+        if queue and self._responder is None and not self.writer.is_stalled:
+            self._answer(queue[0])
+            if queue and self._responder is None:
+                self._batcher.add(self)  # for the next turn
+                return
+        self._read_on()
+        if self._refusal and not queue and self._state is FINISHING:
+            self.writer.write(self._refusal)
+            self.linger()
+
+    def _answer(self, request: HttpRequest) -> None:
+        """Answer at once if `answer_now` returns a whole answer without waiting, else in a task."""
+        is_at_once = request.is_whole and request.is_plain
+        result = first_result(self._answer_now, request, self.client[0]) if is_at_once else None
+        if isinstance(result, tuple):
+            status, lines, body, ending = result
+            if ending is None and status not in BODYLESS and request.method != "HEAD":
+                self.writer.unsent += b"".join((STATUS_LINE[status], self.default_lines(), lines, b"\r\n", body))
+                del self._queue[0]
+                return
+        responder = self._responder = Responder(self, request)
+        task = asyncio.get_running_loop().create_task(responder.run(self._app, result))
+        self._tasks.add(task)
+        task.add_done_callback(partial(self._on_task_done, responder))
+        if self._state is LOST:
+            self._abandon()
+
+    def on_answered(self) -> None:
+        """Continue after a responder's complete answer, or close if it was the last."""
+        is_last = not self._queue[0].keep_alive
+        self._release_first()
+        if is_last and self.reader.state is BODY:  # the client still sends it
+            self.linger()
+        elif is_last:
+            self.close()
+
+    def _on_task_done(self, responder: Responder, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if self._responder is responder:  # it sent no complete answer, and has ended the connection
+            self._release_first()
+
+    def _release_first(self) -> None:
+        self._responder = None
+        del self._queue[0]
+        self._batcher.add(self)
+
+    def _read_on(self) -> None:
+        """Release the memory of answered requests, and read on unless some wait. Start the keep-alive time if idle."""
+        reader, in_task = self.reader, 0 if self._responder is None else 1
+        if reader.charged or in_task:  # reading is never paused without charged bytes
+            self._charge()
+            if len(self._queue) == in_task and reader.arriving is None:
+                self.resume_reading()
+        if reader.state is IDLE and not self._queue:
+            self._deadline.set(self._keep_alive_s)
 
     def pause_writing(self) -> None:
         """Pause answers until the client has read some."""
@@ -187,82 +244,114 @@ class HttpProtocol(asyncio.Protocol):
     def resume_writing(self) -> None:
         """Resume answers, and answer what was read meanwhile."""
         self.writer.resume()
-        self._batcher.add(self._answers)
+        self._batcher.add(self)
 
-    # The end of the connection
+    # The client is late
+
+    def _on_deadline(self) -> None:
+        reader, request = self.reader, self.reader.arriving
+        if self._state is LINGERING:
+            self.close()
+        elif self._state is FINISHING:
+            if self._responder is not None and self._responder.stage is BEGUN:
+                self._deadline.set(self._limits.half_closed_s)  # sending shows whether the client has left
+            else:
+                self.hang_up()
+        elif reader.state is IDLE:
+            if not self._queue:
+                self.close()
+        elif not self._transport.is_reading() or (request is not None and request.awaits_continue):
+            self._deadline.await_body(is_new=True)  # again, also for a head: it was the server that did not read
+        elif reader.state is BODY:
+            self._refuse(self._deadline.late_body())
+        else:
+            self._refuse(HttpRefusal("head_timeout", self._limits.head_timeout_s))
+
+    # The connection ends
+
+    def _enter(self, state: ConnectionState) -> None:
+        """Enter a later state, and end reading and the deadline of the state before."""
+        if state > self._state:
+            self._state = state
+            self.reader.end()
+            self._deadline.clear()
 
     def eof_received(self) -> bool:
-        """Answer the queue after the client has closed its sending side. A client that has left looks the same, until
-        writing to it fails. asyncio keeps the connection open when this returns True."""
-        self.reader.end()
+        """Finish after the client has closed its sending side. A client that has left looks the same, until writing to
+        it fails. asyncio keeps the connection open when this returns True."""
         self.may_have_left.set()
-        is_waiting = self._answers.finish()
-        for request in self.reader.queue:
+        self._finish()
+        for request in self._queue:
             request.report_departure()
-            self._answers.wake(request)
-        if is_waiting:
-            self._deadline.on_due = self._give_up
+        if self._responder is not None:
+            self._responder.has_input.set()  # its `receive` returns a disconnect
+        if self._state is FINISHING:
             self._deadline.set(self._limits.half_closed_s)
         return self.scheme == "http"  # within TLS, close_notify ends both directions
 
-    def _give_up(self) -> None:
-        """Hang up on a client that has closed its sending side, and whose answer has not begun in time."""
-        if self._answers.is_sending:  # which shows whether the client has left
-            self._deadline.set(self._limits.half_closed_s)
-        else:
-            self.hang_up()
-
     def shutdown(self) -> None:
         """Answer at most two requests of the queue, and close; uvicorn calls it when the server stops."""
-        del self.reader.queue[2:]  # perhaps the arriving request, too, and then reading ends
+        del self._queue[2:]
+        self.must_close.set()
+        self.may_have_left.set()
         if self.reader.arriving is None:
-            self.reader.end()
-        self.must_close.set()
-        self.may_have_left.set()
-        self._answers.finish()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Release everything; asyncio calls it at the end of every connection."""
-        self.reader.end()
-        self._connections.discard(self)
-        self.writer.resume()
-        self.must_close.set()
-        self.may_have_left.set()
-        self._answers.on_connection_lost()
-        self._deadline.timer.cancel()
-
-    def end_after_answer(self) -> None:
-        """Close after an answer that is the last. A client that still sends its body has time to read it."""
-        if self.reader.state is BODY:
-            self.linger()
+            self._finish()
         else:
-            self.close()
+            self._queue[-1].mark_last()
 
-    def close(self) -> None:
-        """Close once everything was written."""
-        self._end_reading()
-        self.writer.close()
+    def _finish(self) -> None:
+        """Answer the first request now, the others in later turns, and close after the last answer."""
+        self._enter(FINISHING)
+        self.answer_next()
+        if not self._queue or self._state is LINGERING:  # nothing follows
+            self.close()
+        elif not self._refusal:
+            self._queue[-1].mark_last()
 
     def linger(self) -> None:
         """Close as `close` does, but only after the client has closed its side, or `linger_s` later. A connection that
         is closed with unread bytes is reset, and the client could lose the last answer."""
-        self._end_reading()
+        self._enter(LINGERING)
+        self._drop_waiting()
         self.writer.flush()
         if not self._transport.is_closing():
             self._transport.resume_reading()
             if self.scheme == "http":  # within TLS one side cannot be closed alone
-                self._transport.write_eof()
-            self._deadline.on_due = self.writer.close
+                self.writer.write_eof()
             self._deadline.set(self._limits.linger_s)
+
+    def close(self) -> None:
+        """Close once everything was written. Requests that wait are dropped."""
+        self._enter(CLOSED)
+        self._drop_waiting()
+        self.writer.close()
 
     def hang_up(self) -> None:
         """Close at once, without writing the rest. The application sees that its client has left."""
-        self._answers.abandon()
+        self._abandon()
         self.close()
-        self._transport.abort()
-        self.writer.resume()
+        self.writer.abort()
 
-    def _end_reading(self) -> None:
-        self._answers.drop()
-        self.reader.end()
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Execute the complete requests, one in each turn, until one needs a task. The task runs without its client,
+        and later requests are dropped. asyncio calls this at the end of every connection."""
+        self._enter(LOST)
+        self._connections.discard(self)
+        self.writer.resume()
+        self.must_close.set()
+        self.may_have_left.set()
+        if self._responder is not None:
+            self._abandon()
+        elif self.reader.arriving is not None:
+            self._queue.pop()
+        self.answer_next()
+
+    def _abandon(self) -> None:
+        """Drop the requests that wait; the application sees that the client of the request in progress has left."""
+        if self._responder is not None:
+            self._responder.on_client_left()
+        self._drop_waiting()
+
+    def _drop_waiting(self) -> None:
+        del self._queue[0 if self._responder is None else 1 :]
         self.reader.charge()  # less than before, which is never refused

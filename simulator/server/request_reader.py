@@ -16,6 +16,7 @@ from simulator.server.message import HttpLimits, HttpRefusal, HttpRequest, Reque
 
 QUEUED_MAX: Final = 32  # unanswered requests of a connection; parsing stops after the slice that reaches it
 SLICE_BYTES: Final = 8192  # a packet may have ten thousand requests: it is parsed in slices, until the queue is full
+HIGH_WATER_BYTES: Final = 65536  # of the unread part of a body, from which on the reader is full
 
 _REQUEST_BYTES: Final = 1024  # of the objects of each request after the first, roughly
 _FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
@@ -67,6 +68,12 @@ class RequestReader:
     def arriving(self) -> HttpRequest | None:
         """Return the request whose body is being read, unless it was answered."""
         return self.queue[-1] if self.queue and not self.queue[-1].is_whole else None
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether so many requests, or so much of a body, wait that no more should be read."""
+        arriving = self.arriving
+        return len(self.queue) >= QUEUED_MAX or (arriving is not None and len(arriving.body) > HIGH_WATER_BYTES)
 
     def feed(self, data: bytes | memoryview) -> None:
         """Parse a packet until the queue is full; the remaining bytes are `unparsed`. With b"", continue with these.

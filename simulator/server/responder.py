@@ -67,6 +67,18 @@ def resume(pending: PendingAnswer, waits_for: Any) -> Generator[Any, Any, ReadyA
         return answer
 
 
+def first_result(answer_now: AnswerNow, request: HttpRequest, client: str) -> FirstResult:
+    """Run `answer_now` until it returns an answer, fails, or waits for a future."""
+    try:
+        pending = answer_now(request, client)
+        return None if pending is None else resume(pending, pending.send(None))
+    except StopIteration as done:
+        answer: ReadyAnswer = done.value
+        return answer
+    except Exception as error:  # logged and answered 500, as for any application
+        return error
+
+
 class AnswerStage(IntEnum):
     """The progress of the answer to one request."""
 
@@ -79,30 +91,27 @@ AWAITED, BEGUN, OVER = AnswerStage
 
 
 class AnswerConnection(Protocol):
-    """The parts of an `HttpProtocol` that its `AnswerQueue` and its responders use."""
+    """The parts of an `HttpProtocol` that its responders use."""
 
     scheme: str
     client: tuple[Any, ...]
     server: tuple[Any, ...]
     writer: AnswerWriter
-    tasks: set[asyncio.Task[None]]
     must_close: asyncio.Event
     may_have_left: asyncio.Event
 
     def default_lines(self) -> bytes: ...
     def resume_reading(self) -> None: ...
-    def on_turn_end(self) -> None: ...
-    def end_after_answer(self) -> None: ...
+    def on_answered(self) -> None: ...
     def close(self) -> None: ...
     def linger(self) -> None: ...
-    def hang_up(self) -> None: ...
 
 
 class Responder:
-    """The answer to one request, in a task of its own. It calls `on_sent` after the complete answer."""
+    """The answer to one request, in a task of its own."""
 
-    def __init__(self, connection: AnswerConnection, request: HttpRequest, on_sent: Callable[[], None]) -> None:
-        self._connection, self._on_sent = connection, on_sent
+    def __init__(self, connection: AnswerConnection, request: HttpRequest) -> None:
+        self._connection = connection
         self.request = request
         self.stage: AnswerStage = AWAITED
         self.has_input = asyncio.Event()  # `receive` has something to return
@@ -315,9 +324,7 @@ class Responder:
             self._connection.writer.write(head + body)
         if not has_more:
             self.end_exchange()
-            self._on_sent()
-            if not self.request.keep_alive:
-                self._connection.end_after_answer()
+            self._connection.on_answered()
 
 
 def responder_of(scope: Mapping[str, Any]) -> Responder | None:

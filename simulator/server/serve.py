@@ -16,9 +16,9 @@ from typing import Any, Final, cast
 import uvicorn
 from msgspec import structs
 
-from simulator.server.answer_queue import ResponseBatcher
 from simulator.server.foreign_clients import ForeignClients
 from simulator.server.message import HttpLimits, RequestMemoryBudget
+from simulator.server.pace import ResponseBatcher
 from simulator.server.protocol import HttpProtocol
 from simulator.server.responder import Application
 from simulator.server.transports import OutputGate, TlsEntry, TlsSettings

@@ -6,7 +6,7 @@ import pytest
 
 from simulator.server.message import HttpLimits
 from simulator.server.responder import Responder as Connection
-from tests.support.echo_server import Echo, Receive, Send, request, send_text
+from tests.support.echo_server import LETTERS, Echo, Receive, Send, request, send_text
 from tests.support.fed_connections import fed_server, turns
 
 SLEEP = request("GET", "/sleep")
@@ -28,6 +28,10 @@ class Waiter(Echo):
         await turns(2)
         self.seen.append("finished")
         await send_text(send, b"late")
+
+    async def on_cut_and_work(self, connection: Connection, receive: Receive, send: Send) -> None:
+        await connection.cut(200, b"", LETTERS, 26)
+        await asyncio.Event().wait()
 
 
 def test_connections_beyond_the_limit_are_refused() -> None:
@@ -62,6 +66,18 @@ def test_a_half_closed_client_that_is_being_answered_is_kept() -> None:
             assert protocol.eof_received()
             await turns()
             assert not client.is_closed
+
+    asyncio.run(main())
+
+
+def test_a_client_that_has_read_its_cut_answer_is_closed_although_the_task_is_not_over() -> None:
+    async def main() -> None:
+        async with fed_server(Waiter()) as server:
+            protocol, client = server.connect(request("GET", "/cut-and-work"))
+            await turns()
+            assert (client.written[-26:], client.is_closed) == (LETTERS[:26], False)
+            protocol.eof_received()
+            assert client.is_closed
 
     asyncio.run(main())
 

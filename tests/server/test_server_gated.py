@@ -51,6 +51,21 @@ def test_a_client_that_closes_its_side_gets_the_answer_that_the_gate_holds(
     asyncio.run(main())
 
 
+def test_the_time_of_a_half_closed_client_does_not_lose_the_answer_that_the_gate_holds() -> None:
+    async def main() -> None:
+        async with fed_server(limits=HttpLimits(half_closed_s=0)) as server:
+            held = close_gate(server)
+            protocol, client = server.connect(request("GET", "/asgi"))
+            close_sending_side(protocol, client)
+            await turns()
+            assert not client.is_closed
+            open_gate(held)
+            assert client.written.startswith(b"HTTP/1.1 200")
+            assert client.is_closed
+
+    asyncio.run(main())
+
+
 def test_a_client_that_closes_its_side_without_a_request_is_closed_at_once() -> None:
     async def main() -> None:
         async with fed_server() as server:

@@ -8,8 +8,8 @@ from typing import Any
 import uvicorn
 from uvicorn.server import ServerState
 
-from simulator.server.answer_queue import ResponseBatcher
 from simulator.server.message import HttpLimits, RequestMemoryBudget
+from simulator.server.pace import ResponseBatcher
 from simulator.server.protocol import HttpProtocol
 from simulator.server.transports import OutputGate
 from tests.support.echo_at_once import EchoAtOnce
