@@ -15,7 +15,7 @@ from simulator.domain.errors import Unacceptable
 from simulator.domain.model.history import HistoryQuery, figures_of
 from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.likeness import nearest
-from simulator.domain.model.money import SERVICE_ZONE, parse_amount
+from simulator.domain.model.money import SERVICE_ZONE, ZERO, parse_amount
 from simulator.domain.model.wallet import EntryType
 from simulator.http_client.targets import reason_to_refuse
 from simulator.runtime.inboxes import INBOX_PATH
@@ -35,15 +35,13 @@ def balance(call: ApiCall) -> Reply:
 
 def set_threshold(call: ApiCall) -> Reply:
     """Return 200 with the value set; 400 for an invalid amount or threshold."""
-    amount = parse_amount(call.fields["amount"])
+    amount = parse_amount(call.fields["amount"]) or ZERO  # a text that is no amount is refused as 0 is
     try:
-        if amount is not None:
-            reseller = call.sandbox.apply(commands.SetThreshold(call.owner.code, amount), call.now)
-            return Reply(200, account.threshold(reseller.email, reseller.wallet.threshold, call.now))
+        reseller = call.sandbox.apply(commands.SetThreshold(call.owner.code, amount), call.now)
     except Unacceptable:
-        pass
-    text = f"must be {schema(call.endpoint.schema)['properties']['amount']['x-must-be']}"
-    return refuse_input(call, {"amount": [text]})
+        text = f"must be {schema(call.endpoint.schema)['properties']['amount']['x-must-be']}"
+        return refuse_input(call, {"amount": [text]})
+    return Reply(200, account.threshold(reseller.email, reseller.wallet.threshold, call.now))
 
 
 def read_url(call: ApiCall) -> Reply:

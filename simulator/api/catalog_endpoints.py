@@ -35,8 +35,8 @@ def options(call: ApiCall) -> Reply:
         note(call, _why_unknown(call, product))
         text = f"There are no options for the field {field_id!r} of a product {code!r}."
         return Reply(404, error_bodies.parameters(text, {}))
-    if missing := _dependency_problems(state, product, field_id, fields):
-        return refuse_input(call, missing)
+    if wrong := _dependency_problems(state, product, field_id, fields):
+        return refuse_input(call, wrong)
     _note_ignored(call, product)
     sent = "per_page" if "per_page" in fields and "limit" not in fields else "limit"
     limit, problems = page_size(call, sent, LIMIT_MAX, "options-page-size")
