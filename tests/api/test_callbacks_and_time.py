@@ -224,15 +224,6 @@ def test_a_callback_may_report_the_balance_at_its_sending() -> None:
         assert {status["balance"] for status in story["statuses"]} == {first}
 
 
-@pytest.mark.parametrize(("assume", "deposited"), [({}, 100), ({"requery-balance": "own_entry"}, 0)])
-def test_the_balance_of_a_requery_is_the_present_one_by_default(assume: Any, deposited: int) -> None:
-    with running({"assume": assume}) as client:
-        first = client.pay().data["balance"]
-        client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "100"})
-        client.advance(60)
-        assert client.pay().data["balance"] == first + deposited
-
-
 def test_a_silent_receiver_times_out_and_costs_no_sandbox_time_under_a_manual_clock() -> None:
     with receiving(None, 200, limits={"callback_timeout_manual": "100ms"}) as (client, _):
         client.pay()

@@ -55,7 +55,6 @@ REFUSED: list[tuple[int, dict[str, Any], str]] = [
     (41, RELOAD | {"product": "reload"}, "no product reload; did you mean RELOAD?"),
     (41, RELOAD | {"product": "NOTHING-LIKE-IT"}, "no product NOTHING-LIKE-IT"),
     (41, RELOAD | {"product": "RETIRED"}, "product RETIRED is inactive"),
-    (41, RELOAD | {"product": ""}, "product is blank"),
     (41, RELOAD | {"product": "  "}, "product is blank"),
     (42, RELOAD | {"account": "012345"}, PHONE),
     (42, RELOAD | {"account": ""}, PHONE.replace("account", "account is empty; it", 1)),
@@ -92,9 +91,6 @@ REFUSED: list[tuple[int, dict[str, Any], str]] = [
     (58, RELOAD | {"amount": ""}, 'amount "" is not a decimal number such as 10.50'),
     (58, RELOAD | {"amount": "9" * 60}, f'amount "{"9" * 60}" has more than 15 digits before the point or 8 after it'),
     (58, RELOAD | {"amount": "1e400"}, 'amount "1e400" has more than 15 digits before the point or 8 after it'),
-    (58, RELOAD | {"amount": "1" * 100_000}, "has more than 15 digits before the point or 8 after it"),
-    (58, RELOAD | {"amount": "10." + "0" * 98}, "has more than 15 digits before the point or 8 after it"),
-    (58, RELOAD | {"amount": 10**150}, "has more than 15 digits before the point or 8 after it"),
     (58, RELOAD | {"amount": 10**16}, f"amount {10**16} has more than 15 digits before the point or 8 after it"),
     (58, ELECTRIC | {"amount": "-5"}, "amount must be above 0; -5 is not"),
     (58, ELECTRIC | {"amount": "10.005"}, "amount 10.005 has more than two decimals"),
@@ -196,7 +192,6 @@ IGNORED = [
         {"zx": 1, "x": 1, "yx": 1},
         "x is unknown and was ignored; yx is unknown and was ignored; zx is unknown",
     ),
-    ({"ax": 1, "x": 1}, "ax is unknown and was ignored; x is unknown and was ignored"),
     ({"": "1"}, "a member without a name is unknown and was ignored"),
     (
         {"subproduct_code": "x"} | code("X"),
@@ -220,11 +215,8 @@ BESIDE_EXTRAS = [
     (INTERBANK, "ref2", "extras.ref2"),
     (INTERBANK | extras(ref2="A-1"), "ref2", ""),
     (INTERBANK, "Refid", ""),
-    (INTERBANK, "Amount", ""),
     (DATA, "subproduct_code", "extras.subproduct_code"),
     (RELOAD, "biller_code", ""),
-    (RELOAD, "ic_number", ""),
-    (RELOAD, "ref2", ""),
     (RELOAD, "subproduct_code", ""),
     (RELOAD, "Extras", ""),
     (DATA, "Extras", "extras"),
@@ -324,12 +316,6 @@ def test_extras_that_a_scenario_rejects_are_named() -> None:
         assert client.pay(extras={"b": None}).status == 200
 
 
-def test_many_rejected_extras_are_named() -> None:
-    with running({"assume": {"unsupported-extras": "reject"}}) as client:
-        said = diagnosis(client, client.pay(extras={f"x{n}": "1" for n in range(7)}))
-        assert said == "RELOAD has no extras.x0, extras.x1, extras.x2, extras.x3, extras.x4, extras.x5, extras.x6"
-
-
 def test_a_value_that_is_cut_ends_in_three_dots(client: Client) -> None:
     long = diagnosis(client, topup(client, RELOAD | {"refid": "long", "amount": "x" * 100}))
     assert long == f'amount "{"x" * 99}... is not a decimal number such as 10.50'
@@ -352,12 +338,7 @@ NEAR_PATHS = [
     ("/v2/topup/", "/v2/topup"),
     ("/v2/network-status", "/v2/networkstatus"),
     ("/v2/interbank/billers", "/v1/interbank/billers"),
-    ("/v2/transaction", "/v2/transactions"),
-    ("/v2/orders", ""),
-    ("/v2/option", "/v2/options"),
-    ("/v2/accounts", ""),
     ("/v2", ""),
-    ("/v2/", ""),
     ("/favicon.ico", ""),
 ]
 
@@ -479,7 +460,6 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     (CHECK, {"trxid": "{foreign}"}, "transaction {foreign} belongs to reseller RS002, not to RS001"),
     (VOID, {}, "the request needs refid or trxid"),
     (VOID, {"refid": "", "trxid": ""}, "the request needs refid or trxid"),
-    (VOID, {"refid": None, "trxid": None}, "the request needs refid or trxid"),
     (VOID, {"refid": "ref-1", "refund_type": 3, "refund_reason": None}, "refund_reason is required"),
     (VOID, {"refid": "ref-1", "refund_type": "1"}, "refund_type must be the number 1, 2 or 3"),
 ]

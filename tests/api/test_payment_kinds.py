@@ -153,12 +153,6 @@ def test_a_loan_account_belongs_to_code_and_identity(
         refuse(client, body, refusal)
 
 
-def test_a_loan_account_that_does_not_fit_may_be_an_invalid_extra() -> None:
-    with running({"assume": {"option-account": "Invalid_Extras"}}) as client:
-        refuse(client, loan("837465920"), 43, "Invalid_Extras")
-        assert pay(client, loan()).status == 200
-
-
 MAGIC = [
     interbank() | {"account": "00000012"},
     loan("120000012"),
@@ -263,16 +257,6 @@ def test_an_overlay_takes_a_product_from_one_reseller_alone() -> None:
         assert pay(client, game).status == 200
         refuse(client, retired | {"refid": "r2"}, 41, "Invalid_Product")
         assert pay(client, retired | {"refid": "r2"}, key="second").status == 200
-
-
-def test_unsupported_extras_are_ignored_unless_the_scenario_refuses_them() -> None:
-    body = {"product": "RELOAD", "account": "0123456789", "amount": "10", "extras": {"ic_number": 7, "colour": "x"}}
-    with running() as client:
-        assert pay(client, body).status == 200
-    with running({"assume": {"unsupported-extras": "reject"}}) as client:
-        refuse(client, body, 43, "Invalid_Extras")
-        refuse(client, interbank(colour="green"), 43, "Invalid_Extras")
-        assert pay(client, interbank()).status == 200
 
 
 def test_extras_stay_with_the_payment(client: Client) -> None:

