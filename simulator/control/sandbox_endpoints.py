@@ -33,8 +33,8 @@ from simulator.runtime.lives import NO_QUOTAS, Quotas, SandboxSpec, quotas
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.library import load_scenario, names, scenario_from_object, scenario_from_text, scenario_in
 from simulator.scenario.lint.start import real_waits
+from simulator.scenario.reading.hints import suggestion
 from simulator.scenario.reading.scenario_files import ABSENT, TAPE_BYTES_MAX, Unreadable
-from simulator.scenario.reading.schema_check import suggestion
 from simulator.wire.formats import encode
 
 FORWARDED_KEY: Final = "reseller_sim.forwarded"

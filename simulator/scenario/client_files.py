@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.model.scenario import Scenario
+from simulator.scenario.reading.hints import suggestion
 from simulator.scenario.reading.nodes import ScenarioError
 from simulator.scenario.reading.scenario_files import (
     ABSENT,
@@ -34,7 +35,6 @@ from simulator.scenario.reading.scenario_files import (
     names,
     read_bytes,
 )
-from simulator.scenario.reading.schema_check import suggestion
 from simulator.scenario.reading.yaml_parser import load_text
 
 LARGE_MAX = 8

@@ -7,8 +7,8 @@ from simulator.contract.endpoints import statuses
 from simulator.domain.model.transactions import STATUS_CODES
 from simulator.scenario.lint.conditions import lint_conditions, subject_of
 from simulator.scenario.lint.rule_matches import is_path_of_service, unknown_methods, unknown_paths
+from simulator.scenario.reading.hints import suggestion
 from simulator.scenario.reading.nodes import shown
-from simulator.scenario.reading.schema_check import suggestion
 from simulator.scenario.reading.value_reader import ValueReader, text_of
 from simulator.scenario.sections.expectation_section import EVENT_TYPES
 from simulator.scenario.sections.matchers import value_test

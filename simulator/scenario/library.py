@@ -22,6 +22,7 @@ from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import attempt, build, encoded
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.lint.linter import lint
+from simulator.scenario.reading.hints import suggestion
 from simulator.scenario.reading.nodes import Document, Problem, ScenarioError
 from simulator.scenario.reading.scenario_files import (
     Fingerprint,
@@ -33,7 +34,6 @@ from simulator.scenario.reading.scenario_files import (
 )
 from simulator.scenario.reading.scenario_files import bundled_path as bundled_path
 from simulator.scenario.reading.scenario_files import names as names
-from simulator.scenario.reading.schema_check import suggestion
 from simulator.scenario.reading.sources import lack, read_bundled, read_file, read_in, read_text, resolved
 from simulator.scenario.reading.yaml_parser import file_text, load_object
 

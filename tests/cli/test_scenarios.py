@@ -75,7 +75,7 @@ UNUSABLE = [
     ("folder.yaml", "no_file this is a folder; name a file in it"),
     ("pipe.yaml", "no_file this is not an ordinary file"),
     ("absent.yaml", "no_file there is no such file"),
-    ("latin.yaml", "encoding a scenario must be UTF-8 text"),
+    ("latin.yaml", "encoding this is not UTF-8 text; save the file as UTF-8"),
 ]
 VERBS = {
     "check": ("check", "{}"),

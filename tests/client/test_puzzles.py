@@ -87,9 +87,9 @@ def test_a_callback_that_did_not_come_to_an_unused_inbox_names_the_used_inboxes(
 @pytest.mark.parametrize(
     ("section", "rule", "said"),
     [
-        ("faults", {"path": "/v2/topup", "then": {"status": 500}}, "'path' here: it belongs into 'when'"),
-        ("faults", {"when": {}, "status": 500}, "'status' here: it belongs into 'then'"),
-        ("payments", {"product": "RELOAD", "then": [{"status": "Failed"}]}, "'product' here: it belongs into 'when'"),
+        ("faults", {"path": "/v2/topup", "then": {"status": 500}}, "'path' here: it belongs in 'when'"),
+        ("faults", {"when": {}, "status": 500}, "'status' here: it belongs in 'then'"),
+        ("payments", {"product": "RELOAD", "then": [{"status": "Failed"}]}, "'product' here: it belongs in 'when'"),
     ],
 )
 def test_a_misplaced_key_of_a_rule_is_answered_with_the_right_place(

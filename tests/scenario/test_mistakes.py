@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from simulator.scenario.library import scenario_from_object
+from simulator.scenario.reading.hints import synonyms
 from simulator.scenario.reading.nodes import ScenarioError
-from simulator.scenario.reading.schema_check import schema, synonyms
+from simulator.scenario.reading.schema_check import schema
 from tests.support.bad_scenarios import MISTAKES, STEPS
 from tests.support.readings import places, problems
 
@@ -60,7 +61,6 @@ SUGGESTIONS = [
     ("assume: {refid-reused-with-other-params: reject}\n", "'refid-reused-with-other-parameters'"),
     ("extends: default\npayments: [{when: {product: electric}, then: [{status: Failed}]}]\n", "'ELECTRIC'"),
     ("faults: [{then: {afer_commit: true, status: 500}}]\n", "'after_commit'"),
-    ("faults: [{then: {nonce_service: dwn}}]\n", "'down'"),
     ("timelines: {slow: [{status: Failed}]}\npayments: [{then: slwo}]\n", "'slow'"),
 ]
 

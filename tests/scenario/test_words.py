@@ -13,20 +13,6 @@ HALF = "1:1: missing_key without resellers no client can call; write 'extends: d
 
 # A text, and the problems that are said of it, as they begin, with what each of them ends with.
 TOLD = {
-    "a tab": (f"{D}payments:\n\t- when: {{}}\n", ["3:1: syntax * a tab cannot indent; write spaces"]),
-    "a tab behind spaces": (
-        f"{D}payments:\n  - name: x\n  \t  then: y\n",
-        ["4:3: syntax * a tab cannot indent; write spaces"],
-    ),
-    "a colon": (f"{D}description: a day: a bad one\n", ['2:19: syntax * needs quotes: write description: "…"']),
-    "a colon in a rule": (f"{D}payments:\n  - name: so: no\n", ['3:13: syntax * needs quotes: write name: "…"']),
-    "a colon in a flow": (f"{D}clock: {{ mode: a: b }}\n", ['2:17: syntax * needs quotes: write mode: "…"']),
-    "a colon behind another key": (f"{D}clock: {{ mode: real, start: a: b }}\n", ['2:30: syntax * write start: "…"']),
-    "more text behind a quote": (
-        f'{D}description: "paid", but lost\n',
-        ["2:20: syntax * more text follows a closed quote; put the whole text in quotes"],
-    ),
-    "a deeper key": (f"{D}payments:\n  - name: x\n     then: y\n", ["4:6: syntax * begin both in the same column"]),
     "one status": (
         f"{D}payments: [{{ then: {{ status: Failed }} }}]\n",
         ["2:20: type the statuses of a payment are a list: write [{ status: Failed }]"],
@@ -66,22 +52,6 @@ TOLD = {
         ["1:10: unknown_scenario * `reseller-sim scenarios` lists them"],
     ),
     "a scenario with a suffix": ("extends: default.yaml\n", ["1:10: no_file * (the bundled scenario is 'default')"]),
-    "a sign": (f"{D}description: @x\n", ["2:14: syntax * a text that begins with @ needs quotes"]),
-    "a star": (f"{D}faults: [{{ when: {{ path: * }} }}]\n", ["2:26: syntax * a text that begins with * needs quotes"]),
-    "a key beside its item": (
-        f"{D}payments:\n  - name: a\n  then: b\n",
-        ["4:3: syntax * begin it in the column of the key after its '- '"],
-    ),
-    "an item to the left": (
-        f"{D}payments:\n    - name: a\n  - name: b\n",
-        ["4:3: syntax * this line is indented unlike the lines next to it; begin all in the same column"],
-    ),
-    "no blank after a colon": ("extends:default\nseed: 7\n", ["1:1: syntax * write a space after the colon"]),
-    "no blank after a dash": (
-        f"{D}payments:\n  -name: a\n    then: b\n",
-        ["3:3: syntax * write a space after the -"],
-    ),
-    "no colon": (f"{D}payments\n  - name: a\n", ["2:1: syntax * a colon is missing after 'payments'"]),
     "a status alone": (
         f"{D}payments: [{{ then: failed }}]\n",
         ["2:20: unknown_timeline * write [{ status: Failed }] for this status"],
@@ -137,11 +107,11 @@ TOLD = {
     "a delay in words": (f"{D}faults: [{{ then: {{ delay: 5 minutes }} }}]\n", ["2:27: bad_duration * write 5m"]),
     "the balance of no reseller": (
         f"{D}balance: 100\n",
-        ["2:1: unknown_key * belongs into 'resellers', as in resellers: [{ code: …, balance: … }]"],
+        ["2:1: unknown_key * belongs in 'resellers', as in resellers: [{ code: …, balance: … }]"],
     ),
     "a reply beside its inbox": (
         f"{D}inboxes: {{ callbacks: {{ status: 500 }} }}\n",
-        ["2:25: unknown_key * belongs into 'replies', as in replies: [{ status: … }]"],
+        ["2:25: unknown_key * belongs in 'replies', as in replies: [{ status: … }]"],
     ),
     "an address alone": (
         f"{D}resellers: [{{ code: RS001, callback: 'localhost:9000/hook' }}]\n",
@@ -155,6 +125,74 @@ TOLD = {
         f"{D}payments: [{{ then: {{ refuse: Insufficient_Balanse }} }}]\n",
         ["2:30: unknown_value * not one of the 10 values (did you mean 'Insufficient_Balance'?)"],
     ),
+    "text of braces": (
+        f"{D}payments: [{{ then: [{{ status: Failed, sn: {{refid}} }}] }}]\n",
+        ["2:43: type must be text * not a mapping; text with braces needs quotes"],
+    ),
+    "a pasted space before a key": (
+        f"{D}\xa0seed: 7\n",
+        ["2:1: unknown_key * it contains a character that is not an ordinary space: write one"],
+    ),
+    "no blank after a colon in braces": (
+        f"{D}clock: {{ mode:manual }}\n",
+        ["2:10: unknown_key there is no key 'mode:manual' here; write a colon and a space after 'mode'"],
+    ),
+    "no colon before a brace": (
+        f"{D}clock {{ mode: manual }}\n",
+        ["2:1: unknown_key * write a colon and a space after 'clock'"],
+    ),
+    "a comma in a number within braces": (
+        f"{D}limits: {{ rules: 1,000 }}\n",
+        ["2:20: unknown_key there is no key '000' here; text with a comma within braces needs quotes"],
+    ),
+    "a merge key": (f"{D}clock:\n  <<: x\n", ["3:3: unknown_key * not supported: write the keys out"]),
+    "the key of a rule at the margin": (
+        f"{D}payments:\n  - then: [{{ status: Failed }}]\nwhen: {{}}\n",
+        ["4:1: unknown_key * it belongs to a rule: indent it like the other keys of the rule"],
+    ),
+    "rules in a comment": (
+        f"{D}payments:\n  # - name: a\n",
+        ["2:10: type must be a list, not null; write [] for none"],
+    ),
+    "a quoted number": (f"{D}seed: '7'\n", ["2:7: type must be a whole number, not '7'; write 7 without quotes"]),
+    "a quoted word": (
+        f"{D}faults: [{{ then: {{ disconnect: 'true' }} }}]\n",
+        ["2:32: unknown_value 'true' is text; write true without quotes"],
+    ),
+    "an only value": (
+        f"{D}faults: [{{ then: {{ nonce_service: dwn }} }}]\n",
+        ["2:35: unknown_value must be down, not 'dwn'"],
+    ),
+    "a value for a list": (
+        f"{D}webhooks: {{ retry_after: 10s }}\n",
+        ["2:26: type must be a list, not '10s'; write [\"10s\"]"],
+    ),
+    "a duration with blanks": (
+        f"{D}clock: {{ skew: 1h 30m }}\n",
+        ["2:16: bad_duration '1h 30m' * write 1h30m"],
+    ),
+    "part of a weight": (
+        f"{D}bills: [{{ then: {{ one_of: [{{ weight: 0.5, then: {{ error: x }} }}, {{ then: {{ error: y }} }}] }} }}]",
+        ["2:38: type must be a whole number, not 0.5"],
+    ),
+    "a comparison with an amount": (
+        f"{D}payments: [{{ when: {{ amount: '>100' }}, then: [{{ status: Failed }}] }}]\n",
+        ["2:30: bad_amount an amount is a number, not '>100'; write a range as { min: …, max: … }"],
+    ),
+    "an unknown product": (
+        f"{D}payments: [{{ when: {{ product: TNB }}, then: [{{ status: Failed }}] }}]\n",
+        ["2:31: unknown_product there is no product 'TNB' in this scenario; it has RELOAD, * FP, RETIRED"],
+    ),
+    "a query in a path": (
+        f"{D}faults: [{{ when: {{ path: /v2/statement?page=2 }}, then: {{ status: 500 }} }}]\n",
+        ["2:26: unknown_path * write what follows the '?' as 'query'"],
+    ),
+    "callbacks without a timeline": (
+        f"{D}payments: [{{ callbacks: {{ drop: true }} }}]\n",
+        ["2:12: missing_key 'then' is missing"],
+    ),
+    "two documents": (f"{D}---\nseed: 7\n", ["2:1: documents * remove this '---'"]),
+    "a tag": (f"{D}seed: !!int 7\n", ["2:7: tag tags such as !!int are not supported; remove the tag"]),
 }
 
 
@@ -273,7 +311,7 @@ def test_a_name_instead_of_a_file_is_explained(
     [
         (
             "payments:\n  - { when: { not: { product: RELOAD } }, then: [{ status: Failed }] }\n",
-            "there is no key 'not' here: it belongs into the value of another key, such as reseller: { not: … }",
+            "there is no key 'not' here: it belongs in the value of another key, such as reseller: { not: … }",
         ),
         (
             "schedule:\n  - { at: 5s, deposit: 10 }\n",

@@ -8,9 +8,9 @@ from simulator.domain.model import likeness
 from simulator.domain.model.likeness import COMPARED_MAX
 from simulator.scenario.library import scenario_from_object
 from simulator.scenario.reading import yaml_parser
+from simulator.scenario.reading.hints import suggestion
 from simulator.scenario.reading.nodes import PROBLEMS_MAX, Node, ScenarioError
 from simulator.scenario.reading.scenario_files import BYTES_MAX, NODES_MAX
-from simulator.scenario.reading.schema_check import suggestion
 from simulator.scenario.reading.yaml_parser import load_object, load_text
 from simulator.scenario.sections.product_forms import GENERATED_MAX
 from tests.support.bad_scenarios import HOSTILE

@@ -9,8 +9,8 @@ from simulator.domain.model.fault_kinds import WITHOUT_BODY
 from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.transactions import STATUS_CODES, Status, may_follow
 from simulator.scenario.lint.conditions import count, lint_conditions, window_of
+from simulator.scenario.reading.hints import suggestion
 from simulator.scenario.reading.nodes import Node, shown
-from simulator.scenario.reading.schema_check import suggestion
 from simulator.scenario.reading.value_reader import ValueReader
 from simulator.scenario.sections.timelines import (
     NOT_TOLD,
@@ -136,7 +136,7 @@ def lint_payment(item: ValueReader, timelines: Timelines | None, usual: ValueRea
         callbacks = branch.callbacks or item["callbacks"]
         for entry in callbacks.items() or [callbacks]:
             lint_idle(entry, (_NONE_SENT,))
-    if timelines is None:
+    if timelines is None or not item.is_valid:
         return
     absent = payment_then(usual, timelines) if usual is not None else NOT_TOLD
     thens = payment_thens(item["then"], item["callbacks"], timelines, absent)

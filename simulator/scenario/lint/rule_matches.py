@@ -23,8 +23,8 @@ from simulator.scenario.lint.conditions import (
     excludes,
     values,
 )
+from simulator.scenario.reading.hints import suggestion
 from simulator.scenario.reading.nodes import shown
-from simulator.scenario.reading.schema_check import suggestion
 from simulator.scenario.reading.value_reader import ValueReader
 from simulator.scenario.sections.matchers import AMOUNT, BODY_FACTS, PATH, number
 from simulator.scenario.sections.rule_sections import listed_values
@@ -84,8 +84,8 @@ def unknown_paths(named: Iterable[ValueReader]) -> bool:
     paths = list(dict.fromkeys(endpoint.path for endpoint in endpoints()))
     unknown = [value for value in named if not is_path_of_service(value.text())]
     for value in unknown:
-        text = value.text()
-        value.problem("unknown_path", f"the service has no path {shown(text)}{suggestion(text, paths)}")
+        text, query = value.text(), "; write what follows the '?' as 'query'" if "?" in value.text() else ""
+        value.problem("unknown_path", f"the service has no path {shown(text)}{query or suggestion(text, paths)}")
     return bool(unknown)
 
 

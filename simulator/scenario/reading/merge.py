@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from decimal import Decimal
 
+from simulator.scenario.reading.hints import suggestion
 from simulator.scenario.reading.nodes import Node, Path, ProblemReport, child, shown
-from simulator.scenario.reading.schema_check import suggestion
 
 # Lists whose items have an identity, by the path of the list without indexes: the identifying key.
 IDENTITIES: Mapping[tuple[str, ...], str] = {

@@ -17,7 +17,7 @@ from typing import BinaryIO
 import msgspec
 
 from simulator.contract.files import data_dir
-from simulator.scenario.reading.schema_check import suggestion
+from simulator.scenario.reading.hints import suggestion
 
 BYTES_MAX = 1024 * 1024
 NODES_MAX = 25_000

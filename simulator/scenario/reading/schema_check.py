@@ -1,16 +1,15 @@
 """Validates a document against `contracts/scenario.schema.json`: each violation becomes a problem with its position."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 import jsonschema_rs
 
 from simulator.contract import schemas
-from simulator.contract.files import yaml_document
-from simulator.domain.model.likeness import nearest
+from simulator.scenario.reading.hints import keys_of, notation_hint, suggestion, unknown_key
 from simulator.scenario.reading.nodes import (
     HALF_LINE_CHARS,
     SECRET_KEYS,
@@ -24,59 +23,6 @@ from simulator.scenario.reading.patterns import finder
 from simulator.scenario.yaml import flow
 from simulator.wire.payment_answers import STATUS_NAMES
 
-
-@cache
-def synonyms() -> Mapping[str, frozenset[str]]:
-    """Return each key with its synonyms, from `contracts/synonyms.yaml`."""
-    return {key: frozenset(words.split()) for key, words in yaml_document("synonyms").items()}
-
-
-# The conditions that only faults have, in addition to the common conditions of all rules.
-FAULTS_ONLY = ("path", "method", "query", "headers", "new")
-
-
-def meant(wrong: str, known: Collection[str]) -> str:
-    """Return the known key that has `wrong` as a synonym; empty without such a key."""
-    word = wrong.lower().replace("-", "_").replace(" ", "_")
-    return next((key for key, words in synonyms().items() if key in known and word in words), "")
-
-
-def explained(wrong: str, known: Collection[str]) -> str:
-    """Return why this place lacks the key, for cases that no single synonym explains; empty without an explanation."""
-    if {"nth", "weekday"} <= set(known) and not {"when", *FAULTS_ONLY} & set(known) and not meant(wrong, known):
-        key = wrong if wrong in FAULTS_ONLY else meant(wrong, FAULTS_ONLY)
-        return f"; only faults have {key!r}" if key else ""
-    if wrong == "refuse" and {"status", "requery"} <= set(known):
-        return "; a refusal is not a list: write then: { refuse: … }"
-    return ""
-
-
-_UNITS: Mapping[str, str] = {"millisecond": "ms", "msec": "ms", "hour": "h", "hr": "h", "day": "d"} | {
-    **dict.fromkeys(("second", "sec", "s"), "s"),
-    **dict.fromkeys(("minute", "min"), "m"),
-    **{unit: unit for unit in ("ms", "m", "h", "d")},
-}
-_PERCENT: Final = re.compile(r"([0-9]{1,3})%?")
-_SPAN: Final = re.compile(r"([0-9]+(?:\.[0-9]{1,3})?)[ _-]*([a-z]*?)s?", re.IGNORECASE)
-
-
-def noted(key: object, value: object, wanted: str = "") -> str:
-    """Return the correct notation for a value of this key, where `wanted` describes valid values; empty without a
-    suggestion."""
-    if wanted.startswith("a duration") and (span := _span(value)):
-        return f"; write {span}" + (f" or {value}ms" if str(value).isdecimal() else "")
-    if key == "chance" and (percent := _PERCENT.fullmatch(str(value))) and 1 < int(percent[1]) <= 100:
-        return f"; a probability is at most 1: for {percent[1]} percent write {Decimal(percent[1]) / 100:f}"
-    return ""
-
-
-def _span(value: object) -> str:
-    """Return the duration that a number or a text with another unit means; empty for other values."""
-    match = _SPAN.fullmatch(str(value)) if isinstance(value, str | int | Decimal) and value is not True else None
-    unit = _UNITS.get(match[2].lower() or "s") if match else None
-    return f"{match[1]}{unit}" if match and unit else ""
-
-
 _PAYMENT_STATUSES = frozenset(STATUS_NAMES.values())
 _STEP_KEYS = ("status", "after", "at", "requery", "sn", "pin", "note", "voucherlink", "expiry")
 
@@ -88,6 +34,13 @@ _KINDS: Mapping[str, str] = {
     "number": "a number",
     "object": "an object",
     "string": "text",
+}
+# The texts that are values of these kinds without their quotes.
+_PLAIN: Mapping[str, re.Pattern[str]] = {
+    "boolean": re.compile("true|false"),
+    "integer": re.compile("-?[0-9]{1,9}"),
+    "null": re.compile("null"),
+    "number": re.compile(r"-?[0-9]{1,9}([.][0-9]{1,9})?"),
 }
 
 _RANGES: Mapping[str, str] = {
@@ -187,56 +140,30 @@ def _explained(error: Any, path: Path, rule: Mapping[str, Any]) -> Iterator[tupl
             for key in error.kind.unexpected:
                 if is_step and key in _STEP_KEYS:
                     continue
-                unknown = _unknown_key(key, value[key], rule.get("properties", {}))
-                yield True, (*path, key), *unknown
+                text = unknown_key(key, value[key], rule.get("properties", {}))
+                yield True, (*path, key), "unknown_key", text
         case "required" if error.kind.property == "status" and "refuse" in value:
             return  # the key `refuse` is reported
         case "required":
             yield False, path, "missing_key", f"{error.kind.property!r} is missing"
         case "type":
-            advice = noted(path[-1] if path else "", value, rule.get("x-must-be", ""))
+            advice = notation_hint(path[-1] if path else "", value, rule.get("x-must-be", ""))
             text = _type_message(path, value, rule, has_advice=bool(advice)) + advice
             yield False, path, "type", text + _section_of_status(path, value, rule)
         case "enum":
-            text = _enum_message(value, error.kind.options) + noted(path[-1] if path else "", value)
+            text = _enum_message(value, error.kind.options) + notation_hint(path[-1] if path else "", value)
             yield False, path, "unknown_value", text + _section_of_status(path, value, rule)
         case "pattern":
             wanted = rule["x-must-be"]
-            text = f"{shown_at(path, value)} must be {wanted}{noted(path[-1] if path else '', value, wanted)}"
+            text = f"{shown_at(path, value)} must be {wanted}{notation_hint(path[-1] if path else '', value, wanted)}"
             yield False, path, _pattern_code(error.schema_path), text
+        case "minimum" if value % 1 and rule["type"] == "integer":
+            return  # the type is reported
         case _:
             is_empty = kind in ("minLength", "minItems", "minProperties") and error.kind.limit == 1
             said = "must not be empty" if is_empty else _RANGES[kind].format(error.kind)
-            text = f"{shown_at(path, value)} {said}{noted(path[-1] if path else '', value)}"
+            text = f"{shown_at(path, value)} {said}{notation_hint(path[-1] if path else '', value)}"
             yield False, path, "out_of_range", text
-
-
-def _unknown_key(key: str, value: object, members: Mapping[str, Any]) -> tuple[str, str]:
-    known = list(members)
-    if value is None and " " in key:
-        return "unknown_key", f"there is no key {shown(key)} here; text with a comma within braces needs quotes"
-    if word := meant(key, known):
-        hint = f" (did you mean {word!r}?)"
-    elif hint := explained(key, known):
-        pass
-    elif owners := [name for name, member in members.items() if key in _keys_of(member)]:
-        place = f"{owners[0]!r}, as in" if len(owners) == 1 else "the value of another key, such as"
-        hint = f": it belongs into {place} {owners[0]}: {{ {key}: … }}"
-    elif owner := next((name for name, member in members.items() if key in _keys_of(member.get("items", {}))), ""):
-        code = "code: …, " if "code" in _keys_of(members[owner]["items"]) and key != "code" else ""
-        hint = f": it belongs into {owner!r}, as in {owner}: [{{ {code}{key}: … }}]"
-    else:
-        hint = suggestion(key, known)
-    if not hint and known:
-        hint = f"; the keys are {', '.join(known)}"
-    return "unknown_key", f"there is no key {shown(key)} here{hint}"
-
-
-def _keys_of(member: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the keys of a member that is an object by its definition."""
-    name = member.get("$ref", "").rpartition("/")[2]
-    keys: Mapping[str, Any] = schema()["definitions"].get(name, member).get("properties", {})
-    return keys
 
 
 def _section_of_status(path: Path, value: object, rule: Mapping[str, Any]) -> str:
@@ -253,16 +180,34 @@ def _section_of_status(path: Path, value: object, rule: Mapping[str, Any]) -> st
 def _type_message(path: Path, value: object, rule: Mapping[str, Any], *, has_advice: bool = False) -> str:
     wanted = rule.get("x-must-be")
     if wanted is None:
-        types = rule["type"] if isinstance(rule["type"], list) else [rule["type"]]
-        wanted = " or ".join(_KINDS[kind] for kind in types)
-    hint = "; write it in quotes" if rule["type"] == "string" and _fits_in_quotes(value, rule) else ""
-    hint = "" if has_advice else hint or _nesting(value, rule)
+        wanted = " or ".join(_KINDS[kind] for kind in _types(rule))
+    hint = "" if has_advice else _quotation(value, rule) or _nesting(value, rule)
     return f"must be {wanted}, not {shown_at(path, value)}{hint}"
 
 
+def _types(rule: Mapping[str, Any]) -> list[str]:
+    return rule["type"] if isinstance(rule["type"], list) else [rule["type"]]
+
+
+def _quotation(value: object, rule: Mapping[str, Any]) -> str:
+    """Return a hint about quotes: a text without them that YAML takes for something else, or a number with them."""
+    types = _types(rule)
+    if "string" in types and isinstance(value, dict) and not any(value.values()):
+        return "; text with braces needs quotes"
+    if types == ["string"] and _fits_in_quotes(value, rule):
+        return "; write it in quotes"
+    if isinstance(value, str) and any(kind in _PLAIN and _PLAIN[kind].fullmatch(value) for kind in types):
+        return f"; write {value} without quotes"
+    return ""
+
+
 def _nesting(value: object, rule: Mapping[str, Any]) -> str:
-    """Return a hint about nesting: wrap a mapping in a list, unwrap a list, or nest a status."""
+    """Return a hint about nesting: wrap a mapping or a single value in a list, unwrap a list, or nest a status."""
     wanted = rule["type"]
+    if wanted == "array" and value is None:
+        return "; write [] for none"
+    if wanted == "array" and isinstance(value, str | int | Decimal) and not keys_of(rule["items"]):
+        return f"; write {flow([value])}"
     if "status" in rule.get("properties", {}) and isinstance(value, str | int) and not isinstance(value, bool):
         return f"; write {flow({'status': value})}"
     if isinstance(value, str) and "url" in rule.get("properties", {}):
@@ -305,6 +250,10 @@ def _fits_in_quotes(value: object, rule: Mapping[str, Any]) -> bool:
 def _enum_message(value: object, options: list[Any]) -> str:
     names = [shown(option).strip("'") for option in options]
     listed = ", ".join(names)
+    if any(value == shown(option) for option in options):
+        return f"{shown(value)} is text; write {value} without quotes"
+    if len(names) == 1:
+        return f"must be {listed}, not {shown(value)}"
     likely = suggestion(value, names)
     if likely and len(listed) > HALF_LINE_CHARS:
         return f"{shown(value)} is not one of the {len(names)} values{likely}"
@@ -315,9 +264,3 @@ def _pattern_code(schema_path: list[Any]) -> str:
     """Return `bad_` and the expected kind: the name of the definition, or of the pattern's key."""
     name = str(schema_path[-2])
     return f"bad_{_SORTS.get(name, name)}"
-
-
-def suggestion(wrong: object, known: Iterable[str]) -> str:
-    """Return ` (did you mean 'x'?)` when a name in `known` is similar, else an empty text."""
-    likely = nearest(wrong, known) if isinstance(wrong, str) else ""
-    return f" (did you mean {str(likely)!r}?)" if likely else ""

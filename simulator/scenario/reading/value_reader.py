@@ -6,6 +6,7 @@ from binascii import Error as Base64Error
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date, timedelta
 from decimal import Decimal
+from itertools import islice
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -15,11 +16,13 @@ from reseller_sim.formats import duration
 from simulator.domain.model.inbox_programs import INBOX_SCHEME
 from simulator.domain.model.instants import iso_day
 from simulator.domain.model.money import DIGITS_AFTER_MAX, DIGITS_BEFORE_MAX, is_bounded
+from simulator.scenario.reading.hints import suggestion
 from simulator.scenario.reading.nodes import Node, Path, Position, ProblemReport, shown_at
-from simulator.scenario.reading.schema_check import check, suggestion
+from simulator.scenario.reading.schema_check import check
 from simulator.scenario.reading.yaml_parser import load_object
 
 ONE = Decimal(1)
+LISTED_MAX = 20  # known names in a message
 _AMOUNT = re.compile(rf"-?[0-9]{{1,{DIGITS_BEFORE_MAX}}}(\.[0-9]{{1,{DIGITS_AFTER_MAX}}})?", re.ASCII)
 
 
@@ -167,10 +170,11 @@ class ValueReader(msgspec.Struct, frozen=True, eq=False, gc=False):
         self.report.add(self.key_position if at_key else self.position, self.path, code, message)
 
     def unknown(self, what: str, name: str, where: str, known: Iterable[str], *, at_key: bool = False) -> None:
-        """Report an unknown `name`, the code of a `what`, and suggest the most similar known name."""
+        """Report an unknown `name`, the code of a `what`, with the most similar known name, or with known names."""
         if not self.report.is_full:  # fuzzy matching is expensive
-            text = f"there is no {what} {name!r} {where}{suggestion(name, known)}"
-            self.problem(f"unknown_{what}", text, at_key=at_key)
+            listed = ", ".join(islice(known, LISTED_MAX))
+            hint = suggestion(name, known) or (f"; it has {listed}" if listed else "")
+            self.problem(f"unknown_{what}", f"there is no {what} {name!r} {where}{hint}", at_key=at_key)
 
     def text(self, default: str = "") -> str:
         """Return the text, or a number as written."""

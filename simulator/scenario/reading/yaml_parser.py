@@ -31,6 +31,7 @@ from simulator.scenario.reading.syntax import mistake
 
 _TOO_DEEP = f"values are nested at most {DEPTH_MAX} deep"
 _PARSER_TOO_DEEP = "maximum nesting depth"  # newer versions of libyaml stop before they emit an event
+_NOT_UTF_8 = "this is not UTF-8 text; save the file as UTF-8"
 _BAD_TEXT = "text must not have control characters except tab and line feed"
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]*)", re.ASCII)
 _DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+", re.ASCII)
@@ -90,7 +91,7 @@ def _decoded(text: str | bytes, source: str, bounds: Bounds) -> str:
     except UnicodeDecodeError as error:
         before = text[: error.start]
         line, column = before.count(b"\n") + 1, len(before) - (before.rfind(b"\n") + 1) + 1
-        raise ScenarioError([Problem(source, line, column, "", "encoding", "a scenario must be UTF-8 text")]) from None
+        raise ScenarioError([Problem(source, line, column, "", "encoding", _NOT_UTF_8)]) from None
 
 
 class _Builder:
@@ -137,7 +138,7 @@ class _Composer(_Builder):
                 code, message = "too_deep", _TOO_DEEP
             raise self._stop(Position(self._source, line, column), (), code, message) from None
         except UnicodeEncodeError:
-            raise self._stop(Position(self._source, 1, 1), (), "encoding", "a scenario must be UTF-8 text") from None
+            raise self._stop(Position(self._source, 1, 1), (), "encoding", _NOT_UTF_8) from None
 
     def _only_document(self) -> Node:
         self._next()  # the stream
@@ -148,22 +149,22 @@ class _Composer(_Builder):
         self._next()  # the document's end
         second = self._next()
         if not isinstance(second, yaml.StreamEndEvent):
-            raise self._stop(
-                self._position(second), (), "documents", "a scenario file must hold a single YAML document"
-            )
+            text = "a scenario file must hold a single YAML document; remove this '---'"
+            raise self._stop(self._position(second), (), "documents", text)
         return root
 
     def _node(self, event: Any, path: Path, depth: int) -> Node:
         position = self._position(event)
         self._count(position, path, depth)
         if isinstance(event, yaml.AliasEvent):
-            text = f"aliases such as *{event.anchor} are not supported; write the value out"
+            text = f"aliases such as *{event.anchor} are not supported; write the value out, or a text in quotes"
             self._report.add(position, path, "alias", text)
             return Node(None, position)
         if event.anchor:
             self._report.add(position, path, "anchor", f"anchors are not supported; remove &{event.anchor}")
         if event.tag is not None:
-            self._report.add(position, path, "tag", f"tags such as {event.tag} are not supported; remove the tag")
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!")
+            self._report.add(position, path, "tag", f"tags such as {tag} are not supported; remove the tag")
         if isinstance(event, yaml.ScalarEvent):
             return Node(self._scalar(event, position, path), position)
         if isinstance(event, yaml.SequenceStartEvent):

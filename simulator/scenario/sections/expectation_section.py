@@ -12,8 +12,8 @@ from simulator.domain.model.outcomes import IDS
 from simulator.domain.model.rules import Fields, Magic, Rule
 from simulator.domain.model.transactions import Status
 from simulator.domain.model.webhooks import BALANCE_ADDED
+from simulator.scenario.reading.hints import suggestion
 from simulator.scenario.reading.nodes import shown
-from simulator.scenario.reading.schema_check import suggestion
 from simulator.scenario.reading.value_reader import ValueReader
 from simulator.scenario.sections.matchers import compile_when
 from simulator.scenario.sections.rule_sections import KnownCodes, check_codes, values_of, when_of

@@ -6,8 +6,8 @@ from decimal import Decimal
 from types import MappingProxyType
 
 from simulator.domain.model.catalog import Adjustment, DataSource, Discount, FormField, Money, Option, OptionList
+from simulator.scenario.reading.hints import suggestion
 from simulator.scenario.reading.patterns import finder
-from simulator.scenario.reading.schema_check import suggestion
 from simulator.scenario.reading.value_reader import ONE, ValueReader, refuse_repeats
 from simulator.scenario.sections.templates import business
 

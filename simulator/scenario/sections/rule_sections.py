@@ -231,8 +231,9 @@ def listed_values(entry: ValueReader) -> list[ValueReader]:
 def _check_amounts(entry: ValueReader) -> None:
     for value in values_of(entry):
         if value.node is not None and number(value.node.value) is None:
-            only = "; only more_than takes 'outstanding'" if value.text() == OUTSTANDING else ""
-            value.problem("bad_amount", f"an amount is a number, not {value.text()!r}{only}")
+            is_outstanding = value.text() == OUTSTANDING
+            hint = "only more_than takes 'outstanding'" if is_outstanding else "write a range as { min: …, max: … }"
+            value.problem("bad_amount", f"an amount is a number, not {value.text()!r}; {hint}")
 
 
 def check_codes(entry: ValueReader, codes: Collection[str] | None, what: str) -> None:

@@ -209,4 +209,4 @@ def _refuse_labels(section: ValueReader, start: Start) -> None:
         seen.add(label.text())
     for label in removals:
         if label.text() and label.text() not in seen.difference(start.magic):
-            label.unknown("rule", label.text(), "in this scenario", seen.difference(start.magic))
+            label.unknown("rule", label.text(), "in this scenario", sorted(seen.difference(start.magic)))

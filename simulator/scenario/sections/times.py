@@ -50,7 +50,7 @@ def clock_time(text: str) -> time:
     """Parse `12:00` or `23:59:30`. Raises `ValueError`."""
     match = _CLOCK_TIME.fullmatch(text)
     if match is None:
-        raise ValueError("must be a time of day such as 12:00 or 23:59:30")
+        raise ValueError("must be a time of day from 00:00 to 23:59:59")
     hour, minute, second = map(int, match.groups("0"))
     return time(hour, minute, second)
 
