@@ -1,19 +1,33 @@
 """Rejects expectations of methods, paths, statuses, codes and types that neither the service nor a rule has."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from simulator.contract.endpoints import statuses
-from simulator.domain.model.transactions import STATUS_CODES
+from simulator.domain.model.transactions import STATUS_CODES, Status
+from simulator.domain.model.webhooks import BALANCE_ADDED
 from simulator.scenario.lint.conditions import lint_conditions, subject_of
 from simulator.scenario.lint.rule_matches import is_path_of_service, unknown_methods, unknown_paths
 from simulator.scenario.reading.hints import suggestion
 from simulator.scenario.reading.nodes import shown
 from simulator.scenario.reading.value_reader import ValueReader, text_of
-from simulator.scenario.sections.expectation_section import EVENT_TYPES
 from simulator.scenario.sections.matchers import value_test
 from simulator.scenario.sections.rule_sections import listed_values, values_of
+from simulator.scenario.sections.timelines import STATUSES
 from simulator.wire.payment_answers import STATUS_NAMES
+
+_CHANGES = ("created", "updated", "deleted")
+_CATALOG_EVENTS = (f"{name}.{change}" for name in ("product", "option", "category", "group") for change in _CHANGES)
+
+# Matcher members with a fixed set of values.
+_KNOWN_VALUES: Mapping[tuple[str, str], Collection[str]] = {
+    ("payments", "status"): tuple(STATUS_NAMES.values()),
+    ("callbacks", "status"): tuple(name for name, status in STATUSES.items() if status is not Status.ACCEPTED),
+    ("callbacks", "state"): ("pending", "delivered", "failed", "dropped"),
+    ("webhooks", "state"): ("pending", "success", "failed"),
+    ("webhooks", "type"): (BALANCE_ADDED, *_CATALOG_EVENTS),
+}
 
 UNKNOWN_PATH = "404"
 CLOSED = "0"  # the status of a connection that was closed without an answer
@@ -34,8 +48,9 @@ def refuse_impossible(root: ValueReader) -> None:
         if item["calls"].is_mapping:
             _refuse_calls(item["calls"], scripted)
         for kind in ("payments", "callbacks"):
-            _refuse(item[kind]["statusCode"], codes, "impossible", f"one of the {kind} with statusCode")
-        _refuse(item["webhooks"]["type"], EVENT_TYPES, "unknown_value", "type of webhooks")
+            _refuse(item[kind]["statusCode"], codes, "impossible", f"statusCode of {kind}")
+        for (kind, member), values in _KNOWN_VALUES.items():
+            _refuse(item[kind][member], values, "unknown_value", f"{member} of {kind}")
         for kind in ("calls", "payments", "callbacks", "webhooks"):
             if item[kind].is_mapping and item.is_valid:
                 lint_conditions(subject_of(item[kind]))
@@ -73,7 +88,14 @@ def _refuse(entry: ValueReader, known: Collection[str], code: str, what: str) ->
     for value in values_of(entry):
         text = value.text()
         if value.is_given and text not in known:
-            listed = f"; there are {', '.join(sorted(filter(None, known)))}"
-            value.problem(code, f"there is no {what} {shown(text)}{suggestion(text, known) or listed}")
+            listed = f"; there are {', '.join(sorted(known))}"
+            hint = _range_of(text) or suggestion(text, known) or listed
+            value.problem(code, f"there is no {what} {shown(text)}{hint}")
     if entry.is_valid and not any(map(value_test(entry.plain), known)):
         entry.problem("impossible", f"there is no such {what}")
+
+
+def _range_of(text: str) -> str:
+    """Return a hint how to write 4xx."""
+    first = text[:1]
+    return f"; write {{ min: {first}00, max: {first}99 }}" if re.fullmatch("[1-5]xx", text, re.IGNORECASE) else ""

@@ -133,7 +133,7 @@ EXPLAINED: list[tuple[str, str]] = [
         "payments: [{when: {amount: outstanding}, then: [{status: Failed}]}]\n",
         "not 'outstanding'; only more_than takes 'outstanding'",
     ),
-    ("expect: [{calls: {status: 4xx}}]\n", "must be a whole number, or { min: 400, max: 499 }"),
+    ("expect: [{calls: {status: 4xx}}]\n", "there is no answer with status '4xx'; write { min: 400, max: 499 }"),
     (
         "schedule: [{at: 5m, network: {product: A, status: Healthy}, deposit: {reseller: A, amount: 1}}]\n",
         "a scheduled item needs exactly one of 'deposit' and 'network'; write an item for each",

@@ -65,7 +65,7 @@ TOLD = {
     "a mapping where names are wanted": ("extends: { name: default }\n", ["1:10: type * not a mapping"]),
     "an outcome of an expectation": (
         f"{D}expect: [{{ outcome: callback-lost }}]\n",
-        ["2:21: unknown_outcome there is no outcome 'callback-lost' (did you mean 'callback-stale'?)"],
+        ["2:21: unknown_outcome there is no outcome 'callback-lost' in the coverage (did you mean 'callback-stale'?)"],
     ),
     "products that hide the products of the base": (
         f"{D}catalog: {{ products: {{ RELOAD: {{ price_adjustment: {{ type: fixed, value: 1 }} }} }} }}\n",
@@ -181,7 +181,7 @@ TOLD = {
     ),
     "an unknown product": (
         f"{D}payments: [{{ when: {{ product: TNB }}, then: [{{ status: Failed }}] }}]\n",
-        ["2:31: unknown_product there is no product 'TNB' in this scenario; it has RELOAD, * FP, RETIRED"],
+        ["2:31: unknown_product there is no product 'TNB' in this scenario; it has ABROAD, * VOUCHER, WATER"],
     ),
     "a query in a path": (
         f"{D}faults: [{{ when: {{ path: /v2/statement?page=2 }}, then: {{ status: 500 }} }}]\n",

@@ -2,7 +2,7 @@
 rule hides. Equal conditions, listed values and prefixes are compared; other relations are not detected."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from simulator.scenario.reading.value_reader import ONE, ValueReader, text_of
 from simulator.scenario.sections.matchers import (
     AMOUNT,
     COUNTS,
+    GROUPS,
     KINDS,
     OUTSTANDING,
     PATH,
@@ -105,11 +106,6 @@ def is_empty(found: Values) -> bool:
     return not found.listed if found.listed is not None else excludes(found, found)
 
 
-# The conditions that are compared as text. Others that are missing in `KINDS` are covered only by an equal condition.
-TEXTS: Final = frozenset({"reseller", "product", "account", "refid", "trxid", "refund_type", "new", "weekday"})
-# Conditions with named members: the matcher of each, and the normalization of names.
-GROUPS: Final[Mapping[str, Callable[[str], str]]] = {"extras": str, "headers": str.lower, "query": str}
-
 # The members of a rule that do not limit when it applies.
 NOT_LIMITING: Final = frozenset({"id", "name", "when", "then", "callbacks", "fallback", *SPAN_KEYS})
 
@@ -194,7 +190,8 @@ def conditions_of(when: ValueReader) -> Iterator[Condition]:
             continue
         if key in GROUPS:
             for name, member in entry.entries():
-                yield Condition((key, GROUPS[key](name)), values(member.plain, TEXT), member)
+                member_name = name.lower() if key == "headers" else name
+                yield Condition((key, member_name), values(member.plain, TEXT), member)
         elif exceeds_outstanding(entry.plain):
             yield Condition(ABOVE_OUTSTANDING, opaque(OUTSTANDING), entry["more_than"])
             others = {name: wanted for name, wanted in entry.plain.items() if name != "more_than"}
@@ -209,8 +206,7 @@ def _values(key: str, entry: ValueReader) -> Values:
         return opaque(entry.duration())
     if key == "time":
         return opaque(time_of_day(entry.plain))
-    kind = TEXT if key in TEXTS else KINDS.get(key)
-    return opaque(entry.plain) if kind is None else values(entry.plain, kind)
+    return values(entry.plain, KINDS.get(key, TEXT))
 
 
 def count(item: ValueReader, key: str) -> ValueReader:

@@ -45,33 +45,33 @@ DAMAGE = (
     _Spoiler(
         lambda then: then["disconnect"].boolean() or then["disconnect"].text() == "head",
         ("status", "nonce_service", "internal_error"),
-        "the connection is closed before any byte of an answer; remove {!r} or 'disconnect'",
+        "the connection is closed before any byte of an answer; remove {0!r} or 'disconnect'",
     ),
     _Spoiler(
         lambda then: then["status"].is_given,
         ("nonce_service", "internal_error"),
-        "'status' decides the answer; remove {!r} or 'status'",
+        "'status' decides the answer; remove {0!r} or 'status'",
     ),
     _Spoiler(
         lambda then: then["status"].optional_integer() in WITHOUT_BODY and then["body"].text(default="a value") != "",
         ("body",),
-        "an answer with this status has no body; remove {!r} or write another status",
+        "an answer with this status has no body; remove {0!r} or write another status",
     ),
     _Spoiler(
         lambda then: then["nonce_service"].is_given,
         ("internal_error",),
-        "the nonce service is asked first, and its error is the answer; remove {!r} or 'nonce_service'",
+        "the nonce service is asked first, and its error is the answer; remove {0!r} or 'nonce_service'",
     ),
     _Spoiler(
         lambda then: then["nonce_service"].is_given or then["internal_error"].boolean(),
         ("after_commit",),
-        "authentication fails, so nothing is executed; remove {!r} or write two rules",
+        "authentication fails, so nothing is executed; remove {0!r} or write two rules",
     ),
 )
 _NONE_SENT = _Spoiler(
     lambda callbacks: callbacks["drop"].boolean(),
     ("duplicate", "delay", "again_after", "reverse", "hold", "concurrent"),
-    "no callback is sent with 'drop: true'; remove {!r} or 'drop'",
+    "no callback is sent with 'drop: true'; remove {0!r} or 'drop'",
 )
 
 
@@ -123,9 +123,7 @@ def lint_idle(item: ValueReader, spoilers: Iterable[_Spoiler] = DAMAGE) -> None:
     """Report parts of a fault, or of `callbacks`, that another part leaves without effect."""
     for spoiler in spoilers:
         if item.is_mapping and spoiler.is_in(item):
-            for key in spoiler.idle:
-                if item[key].is_given:
-                    item[key].problem("misplaced", f"{key!r} has no effect: {spoiler.why.format(key)}", at_key=True)
+            item.misplaced("{0!r} has no effect: " + spoiler.why, *spoiler.idle)
 
 
 def lint_payment(item: ValueReader, timelines: Timelines | None, usual: ValueReader | None = None) -> None:

@@ -3,10 +3,9 @@
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import date, timedelta
 from decimal import Decimal
-from itertools import islice
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -169,12 +168,22 @@ class ValueReader(msgspec.Struct, frozen=True, eq=False, gc=False):
         """Report this value, or its key."""
         self.report.add(self.key_position if at_key else self.position, self.path, code, message)
 
-    def unknown(self, what: str, name: str, where: str, known: Iterable[str], *, at_key: bool = False) -> None:
-        """Report an unknown `name`, the code of a `what`, with the most similar known name, or with known names."""
-        if not self.report.is_full:  # fuzzy matching is expensive
-            listed = ", ".join(islice(known, LISTED_MAX))
-            hint = suggestion(name, known) or (f"; it has {listed}" if listed else "")
-            self.problem(f"unknown_{what}", f"there is no {what} {name!r} {where}{hint}", at_key=at_key)
+    def misplaced(self, why: str, *keys: str) -> None:
+        """Report each of these members that is given, at its key; `why` may show the key as `{!r}`."""
+        for key in filter(self.has, keys):
+            self[key].problem("misplaced", why.format(key), at_key=True)
+
+    def refuse_unknown(
+        self, what: str, known: Collection[str], where: str = "in this scenario", *, at_key: bool = False
+    ) -> None:
+        """Report a text, or a key, that is not the name of a `known` one of its kind, with the most similar name or
+        with some known names."""
+        name = str(self.path[-1]) if at_key else self.text()
+        if name in known or not (name or at_key) or self.report.is_full:  # fuzzy matching is expensive
+            return
+        listed = ", ".join(sorted(known)[:LISTED_MAX])
+        hint = suggestion(name, known) or (f"; it has {listed}" if listed else "")
+        self.problem(f"unknown_{what}", f"there is no {what} {name!r} {where}{hint}", at_key=at_key)
 
     def text(self, default: str = "") -> str:
         """Return the text, or a number as written."""

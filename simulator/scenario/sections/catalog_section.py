@@ -25,7 +25,6 @@ from simulator.scenario.sections.product_forms import (
     price_adjustment,
     refuse_empty_range,
     refuse_too_many,
-    refuse_unknown_field,
     varies_by_account,
 )
 from simulator.scenario.sections.templates import person_pools, templates
@@ -59,8 +58,7 @@ def product_codes(item: ValueReader, products: Mapping[str, Product]) -> tuple[s
     codes = item.items()
     refuse_repeats(codes, "product")
     for code in codes:
-        if code.text() not in products:
-            code.unknown("product", code.text(), "in the catalog", products)
+        code.refuse_unknown("product", products)
     return tuple(code.text() for code in codes)
 
 
@@ -125,7 +123,7 @@ def _source(item: ValueReader, ids: list[str]) -> Source | None:
     if not item.is_given:
         return None
     from_field = item["from_field"] if item.is_mapping else item
-    refuse_unknown_field(from_field, ids)
+    from_field.refuse_unknown("field", ids, "of this product")
     if not item.is_mapping:
         return Source(from_field.text())
     return Source(from_field.text(), item["path"].text() or None, item["omit_if_empty"].boolean())
@@ -168,8 +166,8 @@ def build_changes(data: Mapping[str, object], product: Product, *, is_overlay: b
 
 def changes(item: ValueReader, product: Product | None, *, is_overlay: bool) -> Changes:
     """Read the changes; in an overlay null resets a property to the product's own value."""
-    for name in filter(item.has, SHARED_ONLY if is_overlay else ()):
-        item[name].problem("misplaced", f"{name!r} is the same for all resellers", at_key=True)
+    if is_overlay:
+        item.misplaced("{!r} is the same for all resellers", *SHARED_ONLY)
     if item["is_active"].is_null and not is_overlay:
         text = "must be true or false; only an overlay takes null, which restores the product's value"
         item["is_active"].problem("type", text)
@@ -227,15 +225,14 @@ def _cents(item: ValueReader, usual: Decimal) -> Decimal:
 
 def bill_then(item: ValueReader) -> BillThen:
     """Return the `then` of a bill rule: `bill`, which overrides the drawn bill, or `error`."""
-    bill, error, label = item["bill"], item["error"], item["error_message"]
-    if bill.is_given and error.is_given:
-        error.problem("misplaced", "a look-up is answered with 'bill' or refused with 'error', not both", at_key=True)
-    if item.is_given and not bill.is_given and not error.is_given:
+    bill, error = item["bill"], item["error"]
+    if bill.is_given:
+        item.misplaced("a look-up is answered with 'bill' or refused with 'error', not both", "error")
+    elif item.is_given and not error.is_given:
         item.problem("missing_key", "a bill rule needs 'bill' or 'error'")
-    if label.is_given and not error.is_given:
-        label.problem("misplaced", "error_message goes with an error; write 'error' beside it", at_key=True)
     if error.is_given:
-        return BillThen({}, BillRefused(_error(error.text()), label.text()))
+        return BillThen({}, BillRefused(_error(error.text()), item["error_message"].text()))
+    item.misplaced("error_message goes with an error; write 'error' beside it", "error_message")
     changes = {field: read(bill[key]) for key, (field, read) in FIELDS.items() if bill[key].is_given}
     return BillThen(MappingProxyType(changes))
 

@@ -33,8 +33,8 @@ def clock(section: ValueReader) -> ClockStart:
         speed = float(rate.amount(ONE))
         if mode == "xN" and not rate.is_given:
             item.problem("missing_key", "mode xN needs 'rate' beside it, or a number such as x60")
-        if mode != "xN" and rate.is_given:
-            rate.problem("misplaced", f"a {mode} clock has no rate; only the mode xN takes a rate", at_key=True)
+        if mode != "xN":
+            section.misplaced("only a clock with the mode xN has a rate", "rate")
     return ClockStart(
         mode=mode,
         rate=speed,
@@ -119,8 +119,7 @@ def network(section: ValueReader, products: Collection[str], environment: str) -
     if environment == "staging" and INTERRUPTED in products:
         timelines[INTERRUPTED] = ((timedelta(0), NetworkStatus.INTERRUPTION),)
     for code, entry in section.entries():
-        if code not in products:
-            entry.unknown("product", code, "in the catalog", products, at_key=True)
+        entry.refuse_unknown("product", products, at_key=True)
         timelines[code] = _timeline(entry)
     return MappingProxyType(timelines)
 

@@ -6,7 +6,6 @@ from decimal import Decimal
 from types import MappingProxyType
 
 from simulator.domain.model.catalog import Adjustment, DataSource, Discount, FormField, Money, Option, OptionList
-from simulator.scenario.reading.hints import suggestion
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.value_reader import ONE, ValueReader, refuse_repeats
 from simulator.scenario.sections.templates import business
@@ -85,21 +84,11 @@ SELECT_ONLY = ("options", "data_source", "options_for", "generate")
 
 def _check_options(form: ValueReader, kind: str) -> None:
     if kind != "select":
-        for key in filter(form.has, SELECT_ONLY):
-            form[key].problem("misplaced", f"only a select field has {key!r}", at_key=True)
+        form.misplaced("only a select field has {!r}", *SELECT_ONLY)
     elif form["data_source"]["type"].text("reference") == "reference":
         if not form["options"].is_given and not form["generate"].is_given:
             form.problem("missing_key", "'options' is missing; a select field needs options")
-        if form["options_for"].is_given:
-            text = "only a dynamic field has options for an account number"
-            form["options_for"].problem("misplaced", text, at_key=True)
-
-
-def refuse_unknown_field(reader: ValueReader, ids: list[str]) -> None:
-    """Report a field that the product does not have."""
-    if reader.text() and reader.text() not in ids and not reader.report.is_full:
-        text = f"this product has no field {reader.text()!r}{suggestion(reader.text(), ids)}"
-        reader.problem("unknown_field", text)
+        form.misplaced("only a dynamic field has options for an account number", "options_for")
 
 
 def _data_source(form: ValueReader, product_code: str, ids: list[str]) -> DataSource:
@@ -110,11 +99,11 @@ def _data_source(form: ValueReader, product_code: str, ids: list[str]) -> DataSo
         "field_id": {"static": form["id"].text()},
     }
     for name, entry in item["params"].entries():
-        refuse_unknown_field(entry["from_field"], ids)
+        entry["from_field"].refuse_unknown("field", ids, "of this product")
         params[name] = {kind: value.text() for kind, value in entry.entries()}
     depends_on = item["depends_on"].items()
     for entry in depends_on:
-        refuse_unknown_field(entry, ids)
+        entry.refuse_unknown("field", ids, "of this product")
     return DataSource(
         item["type"].text("reference"), tuple(entry.text() for entry in depends_on), MappingProxyType(params)
     )
@@ -132,10 +121,7 @@ def options(form: ValueReader, product_code: str, currency: str) -> OptionList:
     result = OptionList((*written, *_generated(form, {option.code for option in written})))
     if form["data_source"]["type"].text() != "dynamic":
         for item in form["options"].items():
-            for key in PERSONAL:
-                if item[key].is_given:
-                    text = "only an option of a dynamic field depends on an account number"
-                    item[key].problem("misplaced", text, at_key=True)
+            item.misplaced("only an option of a dynamic field depends on an account number", *PERSONAL)
     return result
 
 
@@ -169,9 +155,8 @@ def _option(item: ValueReader, product_code: str, currency: str, is_pricing: boo
         return Option(f"{product_code}-{item.text()}", label, item.amount())
     if is_pricing and not item["denomination"].is_given:
         item.problem("missing_key", "'denomination' is missing; each option of the pricing field needs a denomination")
-    if not is_pricing and item["denomination"].is_given:
-        text = "only an option of the pricing field has a denomination"
-        item["denomination"].problem("misplaced", text, at_key=True)
+    if not is_pricing:
+        item.misplaced("only an option of the pricing field has a denomination", "denomination")
     code = item["code"].text()
     denomination = item["denomination"]
     option = Option(
@@ -201,8 +186,7 @@ def _check_option(item: ValueReader, option: Option) -> None:
     if item["share"].is_given and not Decimal(0) <= option.share <= 1:
         item["share"].problem("out_of_range", f"a share is between 0 and 1, not {option.share}")
     if option.account_number and option.account_digits:
-        text = "an option has 'account_number' or 'account_digits', not both"
-        item["account_digits"].problem("misplaced", text, at_key=True)
+        item.misplaced("an option has 'account_number' or 'account_digits', not both", "account_digits")
 
 
 def refuse_empty_range(item: ValueReader, low: Money | None, high: Money | None) -> None:
@@ -231,9 +215,7 @@ def _generated(form: ValueReader, taken: set[str]) -> list[Option]:
     if not item.is_mapping or not item.is_valid:
         return []
     if form["role"].text() == "pricing":
-        item.problem(
-            "misplaced", "options of the pricing field cannot be generated: each needs a denomination", at_key=True
-        )
+        form.misplaced("options of the pricing field cannot be generated: each needs a denomination", "generate")
     first, count = item["first"].integer(FIRST_GENERATED), item["count"].integer(0)
     if clash := taken & {str(number) for number in range(first, first + count)}:
         item.problem("duplicate", f"the option {min(clash)!r} exists already; choose another 'first'")

@@ -98,7 +98,7 @@ def reseller(item: ValueReader, products: Collection[str] | None) -> ResellerSta
         webhook=webhook(item["balance_webhook"]),
         require_api_key_for_topup=settings["require_api_key_for_topup"].boolean(),
         ip_allowlist=allowlist(settings["ip_allowlist"]),
-        overlay=MappingProxyType({code: _overlay(code, entry, products) for code, entry in item["catalog"].entries()}),
+        overlay=MappingProxyType({code: _overlay(entry, products) for code, entry in item["catalog"].entries()}),
         low_balance_threshold=threshold(item["low_balance_threshold"]),
     )
 
@@ -149,8 +149,8 @@ def _network(entry: ValueReader) -> str:
     return text
 
 
-def _overlay(code: str, entry: ValueReader, products: Collection[str] | None) -> Overlay:
-    if products is not None and code not in products:
-        entry.unknown("product", code, "in the catalog", products, at_key=True)
+def _overlay(entry: ValueReader, products: Collection[str] | None) -> Overlay:
+    if products is not None:
+        entry.refuse_unknown("product", products, at_key=True)
     is_active = entry["is_active"].boolean() if entry["is_active"].is_given else None
     return Overlay(is_active, price_adjustment(entry["price_adjustment"]))

@@ -238,11 +238,9 @@ def _check_amounts(entry: ValueReader) -> None:
 
 def check_codes(entry: ValueReader, codes: Collection[str] | None, what: str) -> None:
     """Report each unknown code in a matcher or a plain value."""
-    if codes is None:
-        return
-    for value in values_of(entry):
-        if (code := value.text()) and code not in codes:
-            value.unknown(what, code, "in this scenario", codes)
+    if codes is not None:
+        for value in values_of(entry):
+            value.refuse_unknown(what, codes)
 
 
 _ALWAYS = compile_when({})

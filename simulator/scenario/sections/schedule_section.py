@@ -120,8 +120,7 @@ def _deposit(deposit: ValueReader, start: Start) -> Credit:
 def _product(wanted: ValueReader, start: Start) -> ChangeProduct:
     """Parse `{code, reseller?, set: {...}}`."""
     code, products = wanted["code"].text(), start.catalog.products
-    if wanted["code"].is_given and code not in products:
-        wanted["code"].unknown("product", code, "in the catalog", products)
+    wanted["code"].refuse_unknown("product", products)
     reseller = _reseller(wanted, start) or None
     result = changes(wanted["set"], products.get(code), is_overlay=reseller is not None)
     return ChangeProduct(code, result.properties, result.options, reseller)
@@ -129,10 +128,8 @@ def _product(wanted: ValueReader, start: Start) -> ChangeProduct:
 
 def _tree(wanted: ValueReader, kind: TreeKind, start: Start) -> ChangeTree:
     """Parse `{id, set: {...}}` of a category or group."""
-    id_, ids = wanted["id"].text(), [part.id for part in start.catalog.parts(kind)]
-    if wanted["id"].is_given and id_ not in ids:
-        wanted["id"].unknown(kind.value, id_, "in the catalog", ids)
-    return ChangeTree(kind, id_, tree_changes(wanted["set"], kind, start.catalog.products))
+    wanted["id"].refuse_unknown(kind.value, [part.id for part in start.catalog.parts(kind)])
+    return ChangeTree(kind, wanted["id"].text(), tree_changes(wanted["set"], kind, start.catalog.products))
 
 
 def _api_key(wanted: ValueReader, items: list[ValueReader], start: Start) -> PutApiKey:
@@ -148,8 +145,7 @@ def _api_key(wanted: ValueReader, items: list[ValueReader], start: Start) -> Put
         others = [other["api_key"] for other in items if other["api_key"]["secret"].is_given]
         keys = [known for known, owner in owners.items() if owner == code]
         keys += [other["key"].text() for other in others if other["reseller"].text() == code]
-        if key and key not in keys:
-            wanted["key"].unknown("api_key", key, f"of reseller {code!r}", keys)
+        wanted["key"].refuse_unknown("api_key", keys, f"of reseller {code!r}")
     state = key_state(wanted["state"].text()) if wanted["state"].is_given else None
     return PutApiKey(code, key, secret.text(), state)
 
@@ -208,5 +204,4 @@ def _refuse_labels(section: ValueReader, start: Start) -> None:
             label.problem("duplicate", f"there is a rule {label.text()!r} already")
         seen.add(label.text())
     for label in removals:
-        if label.text() and label.text() not in seen.difference(start.magic):
-            label.unknown("rule", label.text(), "in this scenario", sorted(seen.difference(start.magic)))
+        label.refuse_unknown("rule", seen.difference(start.magic))

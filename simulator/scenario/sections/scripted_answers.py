@@ -73,18 +73,17 @@ def fault(item: ValueReader) -> FaultThen:
 
 
 def _refuse_misplaced(item: ValueReader) -> None:
-    if item["body"].is_given and not item["status"].is_given:
-        item["body"].problem("misplaced", "a body needs a 'status' beside it", at_key=True)
-    closes = item["disconnect"].boolean() or item["disconnect"].text()
+    if not item["status"].is_given:
+        item.misplaced("a body needs a 'status' beside it", "body")
     if item["after_commit"].boolean() and not any(item[key].is_given for key in AFTER_COMMIT):
         *others, last = map(repr, AFTER_COMMIT)
         text = f"after_commit needs {', '.join(others)} or {last} beside it"
-        item["after_commit"].problem("misplaced", f"{text}: what happens to the answer", at_key=True)
-    for spoiler in ("malformed", "drip", "headers"):
-        has_head = spoiler == "headers" and item["disconnect"].text() == "body"
-        if closes and item[spoiler].is_given and not has_head:
-            text = f"a closed connection has no answer for {spoiler!r}; remove one of the two"
-            item[spoiler].problem("misplaced", text, at_key=True)
+        item.misplaced(f"{text}: what happens to the answer", "after_commit")
+    if item["disconnect"].boolean() or item["disconnect"].text():
+        of_head = () if item["disconnect"].text() == "body" else ("headers",)
+        item.misplaced(
+            "a closed connection has no answer for {!r}; remove one of the two", "malformed", "drip", *of_head
+        )
 
 
 def _failures(item: ValueReader) -> Iterator[Failure]:
@@ -127,9 +126,7 @@ def _delay(item: ValueReader) -> tuple[timedelta, timedelta] | Spread | None:
     if not item.is_given:
         return None
     if item.is_mapping and item["virtual"].is_given:
-        for key in ("median", "p99"):
-            if item[key].is_given:
-                item[key].problem("misplaced", f"a virtual delay has no {key!r}; remove one of the two", at_key=True)
+        item.misplaced("a virtual delay has no {!r}; remove one of the two", "median", "p99")
         return _delay(item["virtual"])
     if item.is_mapping:
         for key in ("median", "p99"):
@@ -194,7 +191,6 @@ def _reply(item: ValueReader) -> InboxReply:
     if (waits.p99 if isinstance(waits, Spread) else waits) > DELAY_MAX:
         item["delay"].problem("out_of_range", f"an inbox waits at most {DELAY_MAX.seconds // 60} minutes")
     disconnect = item["disconnect"].boolean()
-    for key in ANSWER:
-        if disconnect and item[key].is_given:
-            item[key].problem("misplaced", f"a closed connection has no {key!r}; remove one of the two", at_key=True)
+    if disconnect:
+        item.misplaced("a closed connection has no {!r}; remove one of the two", *ANSWER)
     return InboxReply(status, waits, body, headers(item["headers"]), disconnect)

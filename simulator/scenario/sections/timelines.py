@@ -58,9 +58,8 @@ def refuse_misplaced(then: ValueReader) -> None:
     """Report keys beside a `one_of`, and a `one_of` within another."""
     if not then.has(ONE_OF):
         return
-    for key, member in then.entries():
-        if key != ONE_OF:
-            member.problem("misplaced", f"{key!r} has no effect beside 'one_of'; write it in its entries", at_key=True)
+    others = [key for key, _ in then.entries() if key != ONE_OF]
+    then.misplaced("{!r} has no effect beside 'one_of'; write it in its entries", *others)
     for branch in branches(then):
         if branch.entry is not None and branch.then[ONE_OF].is_given:
             branch.then.problem(
@@ -215,7 +214,7 @@ def payment_then(then: ValueReader, timelines: Timelines = NO_TIMELINES) -> Paym
     if name not in timelines:
         meant = "" if nearest(name, timelines) else nearest(name, STATUSES)
         where = f"in this scenario; write [{{ status: {meant} }}] for this status" if meant else "in this scenario"
-        then.unknown("timeline", name, where, timelines)
+        then.refuse_unknown("timeline", timelines, where)
     return PaymentThen(timelines.get(name, ()))
 
 
@@ -292,18 +291,15 @@ def void(item: ValueReader) -> CaseThen:
     """Return the `then` of a void. An accepted void ends after a delay, by default with a refund; a refused void ends
     at once."""
     answer = dispute(item)
-    refund_after, refused_after = item["refund_after"], item["refused_after"]
-    for given in (refund_after, refused_after):
-        if given.is_given and not answer.is_accepted:
-            given.problem("misplaced", "only a void with status Success ends later", at_key=True)
-    if refund_after.is_given and refused_after.is_given:
-        text = "a void ends with 'refund_after' or with 'refused_after', not both"
-        refused_after.problem("misplaced", text, at_key=True)
-    is_refunded = answer.is_accepted and not refused_after.is_given
+    if not answer.is_accepted:
+        item.misplaced("only a void with status Success ends later", "refund_after", "refused_after")
+    if item["refund_after"].is_given:
+        item.misplaced("a void ends with 'refund_after' or with 'refused_after', not both", "refused_after")
+    is_refunded = answer.is_accepted and not item["refused_after"].is_given
     return structs.replace(
         answer,
-        refund_after=refund_after.duration(REFUND_AFTER) if is_refunded else None,
-        refused_after=refused_after.optional_duration(),
+        refund_after=item["refund_after"].duration(REFUND_AFTER) if is_refunded else None,
+        refused_after=item["refused_after"].optional_duration(),
     )
 
 
