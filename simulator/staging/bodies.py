@@ -1,5 +1,6 @@
 """Tolerant decoding of JSON bodies and queries: values of an unexpected shape are read as absent."""
 
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl
@@ -41,6 +42,11 @@ def as_list(value: object) -> list[Any]:
 
 def dicts(value: object) -> list[dict[str, Any]]:
     return [item for item in as_list(value) if isinstance(item, dict)]
+
+
+def by_code(items: Iterable[object], key: str) -> dict[str, dict[str, Any]]:
+    """Return objects by the text that they have under `key`; the last of several, and `""` without a text."""
+    return {as_text(as_dict(item).get(key)): as_dict(item) for item in items}
 
 
 def as_text(value: object) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from simulator.short_text import one_line
-from simulator.staging.bodies import as_dict, as_list, as_text, decoded, dicts
+from simulator.staging.bodies import as_dict, as_list, as_text, by_code, decoded, dicts
 from simulator.staging.service import TRIES_MAX, Answer, NoAnswer, Session
 from simulator.wire.formats import encode
 
@@ -206,9 +206,7 @@ def read_account(
     state.begin(updated)
     if len(state):
         progress(f"continuing: {len(state)} answers are known")
-    listed = {
-        product.get("product_code"): product for product in dicts(as_dict(answers.ask("/v2/product-list")).get("data"))
-    }
+    listed = by_code(dicts(as_dict(answers.ask("/v2/product-list")).get("data")), "product_code")
     products = []
     bodies = _with_codes(answers, catalog["products"])
     billers = list(_rows(answers, "/v1/interbank/billers", {}, "data")) if any(map(biller_field, bodies)) else []
@@ -241,11 +239,11 @@ def _with_codes(answers: Answers, products: Mapping[str, Any]) -> list[dict[str,
 
 def _unused(accounts: Mapping[str, Sequence[str]], products: Sequence[ProductAnswers]) -> Iterator[str]:
     """Yield a line for each product whose account numbers were not used."""
-    by_code = {product.body["code"]: product for product in products}
+    known = {product.body["code"]: product for product in products}
     for code in accounts:
-        if code not in by_code:
+        if code not in known:
             yield f"--account {code}: the catalog has no such product"
-        elif not any(offer.account for offers in by_code[code].offers.values() for offer in offers):
+        elif not any(offer.account for offers in known[code].offers.values() for offer in offers):
             yield f"--account {code}: no options of this product depend on an account number alone"
 
 
@@ -279,8 +277,8 @@ def _read_field(answers: Answers, product: ProductAnswers, form: dict[str, Any],
         active, every = (
             list(_rows(answers, "/v2/options", query | {"is_active": text}, "items")) for text in ("true", "false")
         )
-        codes = {as_dict(option).get("code") for option in active}
-        inactive = [item for item in every if as_dict(item).get("code") not in codes]
+        codes = by_code(active, "code")
+        inactive = [item for item in every if as_text(as_dict(item).get("code")) not in codes]
         product.offers[field_id] = [Offer("", active, inactive)]
     elif entered == [ACCOUNT_NUMBER] and accounts:
         product.offers[field_id] = [

@@ -60,16 +60,16 @@ def _of_offer(answers: ProductAnswers, product: Product, field_id: str, offer: O
         items: list[Any] = _ours(option_lists.options(product, field_id, options, page, by_denomination=True))["items"]
         return items
 
-    yield from _lines(place, _by_code(offer.active, rows_of(ours.active), "code"))
-    yield from _lines(f"{place}, inactive", _by_code(offer.inactive, rows_of(ours.inactive), "code"))
+    yield from _lines(place, _item_differences(offer.active, rows_of(ours.active), "code"))
+    yield from _lines(f"{place}, inactive", _item_differences(offer.inactive, rows_of(ours.inactive), "code"))
     if field_id == biller_field(answers.body) and answers.billers:
         page = Page.of(len(ours.active), 1, max(1, len(ours.active)))
         body = option_lists.billers(product, ours.active, page, "", {}, is_paged=False)
-        yield from _lines("billers", _by_code(answers.billers, _ours(body)["data"], "biller_code"))
+        yield from _lines("billers", _item_differences(answers.billers, _ours(body)["data"], "biller_code"))
     elif offer.account in answers.subproducts:
         body = legacy.subproducts(product, ours.active)
         theirs = answers.subproducts[offer.account]
-        yield from _lines("subproducts", _by_code(theirs, _ours(body)["data"], "subproduct_code"))
+        yield from _lines("subproducts", _item_differences(theirs, _ours(body)["data"], "subproduct_code"))
 
 
 def _ours(body: Any) -> Any:
@@ -77,7 +77,7 @@ def _ours(body: Any) -> Any:
     return _decode(encode(body))
 
 
-def _by_code(theirs: Sequence[Any], ours: Sequence[Any], key: str) -> Iterator[Difference]:
+def _item_differences(theirs: Sequence[Any], ours: Sequence[Any], key: str) -> Iterator[Difference]:
     """Yield the differences of two lists of items with a code each, then of their order and number."""
     left, right = ({as_text(as_dict(item).get(key)): item for item in items} for items in (theirs, ours))
     for code, item in left.items():

@@ -1,6 +1,6 @@
 """The section `catalog` from recorded answers: products and tree as far as a scenario can hold them, with comments."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -10,7 +10,7 @@ from simulator.domain.model.money import parse_number
 from simulator.domain.model.schedule import NetworkStatus
 from simulator.scenario.yaml import block, comment, scalar
 from simulator.short_text import one_line
-from simulator.staging.bodies import as_dict, as_list, as_text, dicts
+from simulator.staging.bodies import as_dict, as_list, as_text, by_code, dicts
 from simulator.staging.importer.account_answers import Offer, ProductAnswers
 from simulator.staging.importer.catalog_differences import list_differences, product_differences, tree_differences
 from simulator.staging.importer.fitting import fit_groups, fit_product
@@ -52,7 +52,7 @@ def product_item(answers: ProductAnswers) -> dict[str, Any]:
     }
     shown["fields"] = [_form(form, place, answers, currency) for place, form in enumerate(dicts(body.get("fields")), 1)]
     shown["fulfillment"] = _fulfillment(as_dict(body.get("fulfillment")))
-    shown["fulfilled"] = RECEIPTS.get(shown["processing_time"], RECEIPT)
+    shown["fulfilled"] = RECEIPTS.get(as_text(shown["processing_time"]), RECEIPT)
     return _without_none(shown)
 
 
@@ -136,14 +136,10 @@ def _data_source(source: dict[str, Any], code: object, field_id: object) -> dict
 
 
 def _options(offer: Offer, answers: ProductAnswers, currency: str) -> list[dict[str, Any]]:
-    legacy = _by_code(answers.subproducts.get(offer.account, ()), "subproduct_code")
-    legacy |= _by_code(answers.billers, "biller_code")
+    legacy = by_code(answers.subproducts.get(offer.account, ()), "subproduct_code")
+    legacy |= by_code(answers.billers, "biller_code")
     inactive = [_option(item, legacy, currency) | {"is_active": False} for item in dicts(offer.inactive)]
     return [_option(item, legacy, currency) for item in dicts(offer.active)] + inactive
-
-
-def _by_code(items: Iterable[object], key: str) -> dict[str, dict[str, Any]]:
-    return {as_text(as_dict(item).get(key)): as_dict(item) for item in items}
 
 
 def _option(item: dict[str, Any], legacy: Mapping[str, dict[str, Any]], currency: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from simulator.domain.model.money import cents, parse_amount, parse_number
 from simulator.domain.model.schedule import NetworkStatus
-from simulator.staging.bodies import as_dict, as_list, as_text, dicts, short
+from simulator.staging.bodies import as_dict, as_list, by_code, dicts, short
 from simulator.staging.importer.account_answers import Offer, ProductAnswers
 from simulator.staging.recorder.traffic_values import DecodedCall, format_duration
 
@@ -101,7 +101,7 @@ class Catalogs:
 
 def _whole(items: dict[int, dict[str, Any]], body: dict[str, Any], field_id: str) -> list[dict[str, Any]]:
     """Return the items in order. Pricing items of the older shape get a denomination computed from their price."""
-    found = {as_text(items[place].get("code")): items[place] for place in sorted(items, reverse=True)}
+    found = by_code((items[place] for place in sorted(items, reverse=True)), "code")
     forms = {form.get("id"): form for form in dicts(body.get("fields"))}
     is_pricing = as_dict(forms.get(field_id)).get("role") == "pricing"
     return [_with_denomination(item, body) if is_pricing else item for item in reversed(found.values())]

@@ -10,7 +10,7 @@ from simulator.domain.model.bills import BillField
 from simulator.domain.model.money import parse_amount, parse_number
 from simulator.domain.model.transactions import Reason
 from simulator.short_text import one_line
-from simulator.staging.bodies import as_dict, as_text, dicts, short
+from simulator.staging.bodies import as_dict, as_text, by_code, dicts, short
 from simulator.staging.importer.account_answers import Offer, ProductAnswers
 from simulator.staging.importer.catalog_items import FittedCatalog, FittedProduct, fit_catalog
 from simulator.staging.importer.fitting import fit_product
@@ -114,10 +114,8 @@ def _merge_offers(answers: ProductAnswers, *, names_accounts: bool) -> Iterator[
 
 def _merge_items(offers: Sequence[Offer]) -> Offer:
     """Return the items of a field with the same offer for all accounts."""
-    active, inactive = (
-        {as_text(item.get("code")): item for items in lists for item in items}
-        for lists in ([offer.active for offer in offers], [offer.inactive for offer in offers])
-    )
+    active = by_code((item for offer in offers for item in offer.active), "code")
+    inactive = by_code((item for offer in offers for item in offer.inactive), "code")
     return Offer("", list(active.values()), list(inactive.values()))
 
 

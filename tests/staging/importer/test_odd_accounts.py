@@ -71,6 +71,7 @@ LOST: list[tuple[str, dict[str, Any], str]] = [
         {"processing_time": "soon"},
         'catalog processing_time: the account has "soon", this file "instant"',
     ),
+    ("list as kind of time", {"processing_time": ["instant"]}, "catalog processing_time: the account has ["),
     (
         "dear",
         {"pricing": pricing(unit_price="1.05")},
@@ -166,7 +167,17 @@ def test_the_tree_is_compared_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("body", [b"no JSON", [], {"data": "x", "items": 5, "meta": []}, "text", b"[" * 100_000])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"no JSON",
+        [],
+        {"data": "x", "items": 5, "meta": []},
+        {"data": [{"product_code": []}], "items": [{"code": {}}], "meta": {"last_page": "1"}},
+        "text",
+        b"[" * 100_000,
+    ],
+)
 def test_an_unanswered_request_is_a_comment_after_any_failure(body: object, tmp_path: Path) -> None:
     paths = ["/v2/options", "/v2/networkstatus", "/v2/product-list", "/v2/subproducts", "/v2/callback-url"]
     extras = {
