@@ -22,7 +22,7 @@ from simulator.short_text import shortened
 from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import Departs, NotExercised
 from simulator.staging.conform.payment_runner import BILL, PAYMENT, BadOrder, Order, PaymentRunner
-from simulator.staging.conform.run import UNEXPECTED, known_names, report
+from simulator.staging.conform.run import known_names, report
 from simulator.staging.importer.account_answers import AccountRefused, ForeignStateFile, LongPause
 from simulator.staging.importer.account_import import ImportRequest, import_account, masking
 from simulator.staging.service import HttpService, NoAnswer, Session, SessionClock
@@ -180,9 +180,8 @@ def _allow_payments(run: Run, orders: tuple[Order, ...], limit: Decimal, wait_s:
         run.paying.check_plan()
     except BadOrder as wrong:
         raise wrong_usage(wrong) from None
-    except (Departs, NoAnswer, *UNEXPECTED) as error:
-        why = str(error) if isinstance(error, Departs) else repr(error)
-        raise CannotStart(f"the catalog cannot be read: {why}") from None
+    except (Departs, NoAnswer) as error:
+        raise CannotStart(run.hidden(f"the catalog cannot be read: {error}")) from None
 
 
 def _account_numbers(texts: tuple[str, ...]) -> dict[str, list[str]]:

@@ -1,16 +1,21 @@
 """Tolerant decoding of JSON bodies and queries: values of an unexpected shape are read as absent."""
 
+import re
 from collections.abc import Iterable
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl
 
 import msgspec
 
-from simulator.domain.model.money import parse_number
+from simulator.domain.model.instants import instant
+from simulator.domain.model.money import SERVICE_ZONE, parse_number
 
 PARAMETERS_MAX = 500
 TEXT_CHARS_MAX = 300  # of a reference, a remark or another text of a payment
+
+_STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?", re.ASCII)
 
 
 def _number(text: str) -> Decimal | str:
@@ -64,6 +69,16 @@ def code_of(value: object) -> int | None:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 5:
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 99_999 else None
+
+
+def stamp(value: object) -> datetime | None:
+    """Return a time as payments and the history have it, in the service's zone (SPEC 1); None for other values."""
+    if not isinstance(value, str) or not _STAMP.fullmatch(value):
+        return None
+    try:
+        return instant(value, SERVICE_ZONE)
+    except ValueError:
+        return None
 
 
 def parameters(query: bytes) -> dict[str, str]:

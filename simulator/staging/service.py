@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from email.utils import mktime_tz, parsedate_tz
 from functools import cached_property
 from json import dumps
 from typing import Any, Final, Protocol
@@ -21,6 +22,7 @@ from simulator.http_client.attempts import NotAllowedError, Route, request_bytes
 from simulator.http_client.client import Client
 from simulator.http_client.dialer import Dialer, NotConnectedError, Origin
 from simulator.short_text import shortened
+from simulator.staging.bodies import as_dict, as_text
 from simulator.staging.conform.findings import Departs, NotExercised
 from simulator.staging.signed_requests import Credentials, parse_address, signature_headers
 from simulator.wire.formats import RANGE_DASH
@@ -85,29 +87,38 @@ class Answer:
     def members(self) -> dict[str, Any]:
         """Return the members of the object in the body; empty for other bodies."""
         try:
-            value = self.json
+            return as_dict(self.json)
         except Departs:
             return {}
-        return value if isinstance(value, dict) else {}
 
     @property
     def data(self) -> dict[str, Any]:
         """Return the member `data`; empty if it is not an object."""
-        found = self.members.get("data")
-        return found if isinstance(found, dict) else {}
+        return as_dict(self.members.get("data"))
 
     @property
     def auth_code(self) -> str:
         """Return why authentication failed (SPEC 5.2); empty for any other answer."""
-        code = self.members.get("error") if self.status in (401, 403) else None
-        return code if isinstance(code, str) else ""
+        return as_text(self.members.get("error")) if self.status in (401, 403) else ""
+
+    @property
+    def date_s(self) -> float | None:
+        """Return the time of the header Date in Unix seconds; None without a usable date."""
+        return unix_seconds(self.headers.get("date", ""))
 
     def __str__(self) -> str:
-        """Return status, request and the beginning of the body, for departures."""
-        text = shortened(self.body.decode("utf-8", "replace"), 160)
-        return f"{self.status} of {self.request.method} {self.request.path}: {text}"
+        """Return status, request, and where a redirect leads or the beginning of the body, for departures."""
+        location = self.headers.get("location") if 300 <= self.status < 400 else None
+        text = f"a redirect to {location}" if location else self.body.decode("utf-8", "replace")
+        return f"{self.status} of {self.request.method} {self.request.path}: {shortened(text, 160)}"
 
     __repr__ = __str__  # never the headers, which have the signature
+
+
+def unix_seconds(text: str) -> float | None:
+    """Return a date of HTTP as Unix seconds; None for other texts."""
+    date = parsedate_tz(text) if text else None
+    return None if date is None else float(mktime_tz(date))
 
 
 class Service(Protocol):

@@ -121,3 +121,8 @@ def test_a_header_that_http_does_not_allow_is_not_sent() -> None:
 
 def test_an_answer_shows_no_header() -> None:
     assert "hush" not in repr(Answer(GET, 200, {"x-secret": "hush"}, b"{}"))
+
+
+def test_an_answer_says_where_a_redirect_leads() -> None:
+    redirect = Answer(GET, 301, {"location": "https://staging.example.com/v2/options"}, b"")
+    assert str(redirect) == "301 of GET /v2/options: a redirect to https://staging.example.com/v2/options"

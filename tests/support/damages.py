@@ -182,6 +182,17 @@ def _raw(path: str, old: bytes, new: bytes, method: str = "") -> Damage:
     return damage
 
 
+def _a_page(path: str) -> Damage:
+    """Answer with a page, as a server that wants a login does."""
+
+    def damage(send: Sender, request: Request) -> Answer:
+        answer = send(request)
+        headers = {**answer.headers, "content-type": "text/html"}
+        return replace(answer, headers=headers, body=b"<html>") if request.path == path else answer
+
+    return damage
+
+
 def clock_off(send: Sender, request: Request) -> Answer:
     """Date answers an hour later."""
     answer = send(request)
@@ -199,6 +210,11 @@ def strict_window(send: Sender, request: Request) -> Answer:
 
 def _utc(text: str) -> str:
     return text[:11] + UTC_SHIFT[text[11:13]] + text[13:]
+
+
+def _earlier_each_time() -> Callable[[str], str]:
+    minutes = count(59, -1)
+    return lambda text: f"{text[:14]}{next(minutes):02}{text[16:]}"
 
 
 def _year_first(text: str) -> str:
@@ -316,6 +332,7 @@ READING = (
     Row("a status code of the history as a number", "history-answer", "data.0.status_code",
         edited(HISTORY, put("data.0.status_code", 20))),
     Row("no meta of the history", "history-answer", "meta", edited(HISTORY, put("meta", ...))),
+    Row("a balance as a page", "balance-answer", "the header Content-Type", _a_page(BALANCE)),
     Row("a balance that is not the statement's", "statement-balance", "balance",
         edited(BALANCE, put("data.balance", _plus_one))),
     Row("an entry with a wrong balance", "statement-arithmetic", "balance of entry 3",
@@ -411,6 +428,9 @@ PAYING = (
     Row("an amount as a text", "pay-created", "data.amount", edited(TOPUP, put("data.amount", str))),
     Row("a timestamp with milliseconds", "pay-created", "data.timestamp",
         edited(TOPUP, put("data.timestamp", lambda at: at + ".000"))),
+    Row("payments timed in UTC", "pay-timestamp", "data.timestamp", edited(TOPUP, put("data.timestamp", _utc))),
+    Row("a timestamp that goes back", "pay-timestamp", "data.timestamp of *",
+        edited(TOPUP, put("data.timestamp", _earlier_each_time()))),
     Row("an answer without sn", "pay-created", "data.sn", edited(TOPUP, put("data.sn", ...))),
     Row("no answer to a payment", "pay-created", "the answer of *", _no_answer(TOPUP)),
     Row("a whole amount with decimals", "pay-amount", "data.amount", edited(TOPUP, put("data.amount", float))),

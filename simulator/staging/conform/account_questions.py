@@ -6,7 +6,7 @@ from typing import Any
 
 from simulator.staging.conform.checks.configuration import WEBHOOK, a_webhook, put
 from simulator.staging.conform.checks.payment_checks import voided
-from simulator.staging.conform.checks.statements import HISTORY, STATEMENT, recent
+from simulator.staging.conform.checks.statements import HISTORY, STATEMENT, counted_by_offset, recent
 from simulator.staging.conform.context import Run, question
 from simulator.staging.conform.findings import NotExercised
 from simulator.staging.conform.payment_runner import PENDING, STATUSES
@@ -43,6 +43,12 @@ def history_meta(run: Run) -> tuple[Any, str]:
     count = int(_after_payments(run, HISTORY, 2).at("meta.transaction_count"))
     paged = int(run.good("/v2/transactions", date=run.days, limit=1).at("meta.transaction_count"))
     return ("page" if paged == 1 else "filter"), f"with limit=1 transaction_count is {paged} of {count}"
+
+
+@question()
+def history_offset(run: Run) -> tuple[Any, str]:
+    _after_payments(run, HISTORY, 3)
+    return counted_by_offset(run)
 
 
 @question()

@@ -11,6 +11,7 @@ from decimal import ROUND_UP, Decimal
 from typing import Any, Self
 
 from simulator.domain.model.money import parse_number
+from simulator.staging.bodies import as_dict
 from simulator.staging.conform.findings import Departs, NotExercised
 from simulator.staging.service import Answer, NoAnswer, Session, recent_days, target
 from simulator.wire.payment_answers import STATUS_NAMES
@@ -122,15 +123,15 @@ class PaymentRunner:
 
     def ceiling(self, product_code: str, amount: Decimal) -> Decimal:
         """Return the maximum cost of an amount: the amount, its face value or its cost, whichever is highest. Raises
-        `BadOrder` for a product that is not in the catalog, or without a usable price."""
+        `BadOrder` for a product that is not in the catalog, and `Departs` for a product without a usable price."""
         if (product := self._products.get(product_code)) is None:
             raise BadOrder(f"the catalog has no product {product_code!r}")
-        pricing = product["pricing"]
-        unit, price = parse_number(product["denomination_unit_price"]), parse_number(pricing["unit_price"])
+        pricing = as_dict(product.get("pricing"))
+        unit, price = parse_number(product.get("denomination_unit_price")), parse_number(pricing.get("unit_price"))
         if unit is None or price is None:
-            raise BadOrder(f"the catalog has no usable price of {product_code!r}")
+            raise Departs(f"products.{product_code}.pricing", "a usable price", product.get("pricing"))
         face = amount * unit
-        cost = face * price if pricing["discount"]["type"] == "percentage" else face + price
+        cost = face * price if as_dict(pricing.get("discount")).get("type") == "percentage" else face + price
         return (max(amount, face, cost) + CENT).quantize(CENT, ROUND_UP)
 
     def check_plan(self) -> None:

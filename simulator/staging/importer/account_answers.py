@@ -8,7 +8,6 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from email.utils import mktime_tz, parsedate_tz
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from urllib.parse import urlencode
 
 from simulator.short_text import one_line
 from simulator.staging.bodies import as_dict, as_list, as_text, by_code, decoded, dicts
-from simulator.staging.service import TRIES_MAX, Answer, NoAnswer, Session
+from simulator.staging.service import TRIES_MAX, Answer, NoAnswer, Session, unix_seconds
 from simulator.wire.formats import encode
 
 API_VERSION = "2026-09-16"  # the shape with denominations and plan codes; the older shape follows from it (SPEC 9)
@@ -121,13 +120,11 @@ class Answers:
 
     def _request(self, target: str) -> tuple[int, Any]:
         answer = self._get(target)
-        body = decoded(answer.body)
         if answer.status in (401, 403):
-            code = body.get("error") if isinstance(body, dict) else None
-            raise AccountRefused(f"GET {target}: {answer.status} {code if isinstance(code, str) else ''}".rstrip())
+            raise AccountRefused(f"GET {target}: {answer.status} {answer.auth_code}".rstrip())
         if answer.status == TOO_MANY_REQUESTS or answer.status >= 500:
             raise NoAnswer(f"GET {target}: {answer.status}")
-        return answer.status, body if answer.status == 200 else None
+        return answer.status, decoded(answer.body) if answer.status == 200 else None
 
     def _get(self, target: str) -> Answer:
         """Repeat a request after a 429 or 503, when its Retry-After has passed, else after 1, 2, 4, 8 seconds. Return
@@ -149,8 +146,8 @@ def retry_after(answer: Answer, now: float) -> float | None:
     text = answer.headers.get("retry-after", "").strip()
     if text.isascii() and text.isdigit():
         return float(text[:9])
-    date = parsedate_tz(text) if text else None
-    return None if date is None else max(0.0, mktime_tz(date) - now)
+    date_s = unix_seconds(text)
+    return None if date_s is None else max(0.0, date_s - now)
 
 
 PAGE_ROWS_MAX = 25_000  # the largest page of options (SPEC 8)

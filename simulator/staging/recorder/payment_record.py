@@ -11,13 +11,12 @@ from typing import Any
 
 from simulator.domain.model.money import parse_number
 from simulator.domain.model.transactions import SETTLED, Status
-from simulator.staging.bodies import as_dict, code_of, dicts, short
+from simulator.staging.bodies import as_dict, code_of, dicts, short, stamp
 from simulator.staging.recorder.traffic_values import (
     DecodedCall,
     callback_result,
     offset_s,
     plain_line,
-    stamp,
     template,
 )
 from simulator.wire.payment_answers import STATUS_NAMES

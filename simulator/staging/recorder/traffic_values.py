@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from simulator.domain.model.instants import instant
-from simulator.domain.model.money import SERVICE_ZONE
 from simulator.staging.bodies import as_dict, decoded, parameters
 from simulator.wire.traffic import Call, Notification
 
-_STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?", re.ASCII)
 _CONTROL = re.compile(r"[^\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0001fffd]")
 
 
@@ -47,16 +44,6 @@ def callback_result(notification: Notification) -> dict[str, Any]:
         return as_dict(as_dict(decoded(notification.body)).get("data"))
     query = parameters(notification.url.partition("?")[2].encode("latin-1", "replace"))
     return as_dict(decoded(query.get("message", "").encode("utf-8", "replace")))
-
-
-def stamp(value: object) -> datetime | None:
-    """Return a time as payments and the history have it, in the service's zone (SPEC 1)."""
-    if not isinstance(value, str) or not _STAMP.fullmatch(value):
-        return None
-    try:
-        return instant(value.replace(" ", "T"), SERVICE_ZONE)
-    except ValueError:
-        return None
 
 
 def offset_s(later: datetime | None, earlier: datetime | None) -> float | None:

@@ -15,7 +15,7 @@ from simulator.staging.conform.run import ORDER, all_checks, all_questions, repo
 from simulator.staging.service import Answer, NoAnswer, Request
 from tests.support.client import Client, running
 from tests.support.conforming import BILL, DATA, FAILING, GAME, LOAN, RELOAD, InProcess, Sender, conformed, run_of
-from tests.support.damages import TOPUP, lost_idempotency
+from tests.support.damages import HISTORY, TOPUP, edited, lost_idempotency, put
 from tests.support.tokens import USER
 
 READS = {"GET"}
@@ -45,6 +45,26 @@ def test_the_simulator_has_no_departures_with_everything_allowed(client: Client)
     assert made.departed == ()
     assert made.of("not exercised") == ()
     assert [note for result in made.results for note in result.notes] == []
+
+
+@pytest.mark.parametrize(("unit", "last"), [("transactions", 6), ("pages", 2)])
+def test_a_record_that_a_later_page_leaves_out_is_found(unit: str, last: int) -> None:
+    damage = edited(HISTORY, put("data", lambda rows: rows[1:]), query=f"offset={last}")
+    with running({"assume": {"history-offset": unit}}) as other:
+        for number in range(7):
+            other.pay(f"before-{number}")
+        assert not conformed(other, only={"history-pages"}).departed
+        (result,) = conformed(other, only={"history-pages"}, damage=damage).departed
+    assert [found.field for found in result.departures] == ["data of all pages"]
+
+
+def test_a_date_that_is_none_is_no_departure(client: Client) -> None:
+    def undated(send: Sender, request: Request) -> Answer:
+        answer = send(request)
+        return replace(answer, headers={**answer.headers, "date": "yesterday"})
+
+    made = conformed(client, only={"times-zone", "times-clock"}, damage=undated)
+    assert [result.outcome for result in made.results] == ["passed", "not exercised"]
 
 
 @pytest.mark.parametrize(("knob", "value"), [("history-offset", "pages"), ("repeated-query-keys", "sorted")])

@@ -22,7 +22,7 @@ SEVERAL: dict[str, Any] = {"payment-status-codes": CODES, "statement-links": ("r
 
 
 def some_history(client: Client) -> None:
-    for number, amount in enumerate(("5", "10")):
+    for number, amount in enumerate(("5", "10", "20")):
         client.pay(f"before-{number}", amount)
         client.advance(10)
         client.pass_time(10)
@@ -37,6 +37,7 @@ def a_failed_delivery(client: Client) -> None:
 BEFORE: dict[str, Callable[[Client], None]] = {
     "history-order": some_history,
     "history-meta": some_history,
+    "history-offset": some_history,
     "history-category": some_history,
     "statement-order": some_history,
     "statement-summary": some_history,

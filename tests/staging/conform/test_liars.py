@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from simulator.staging.conform.findings import ConformReport
-from simulator.staging.conform.payment_runner import BadOrder, PaymentRunner
+from simulator.staging.conform.findings import ConformReport, Departs
+from simulator.staging.conform.payment_runner import PaymentRunner
 from simulator.staging.conform.run import all_checks, all_questions, known_names
 from simulator.staging.service import Answer, NoAnswer, Request
 from tests.support.client import running
-from tests.support.conforming import BILL, RELOAD, Sender, conformed, run_of
-from tests.support.damages import DISPUTE, VOID
+from tests.support.conforming import BILL, RELOAD, Damage, Sender, conformed, run_of
+from tests.support.damages import CATALOG, DISPUTE, VOID, edited, put
 from tests.support.liars import HONEST, Liar
 from tests.support.tiers import examples
 
@@ -115,11 +115,19 @@ def test_the_truth_never_exceeds_the_limit(limit: str, liar: Liar) -> None:
         assert Decimal(made.spent) >= liar.taken
 
 
-@pytest.mark.parametrize(("price", "factor"), [("NaN", ""), ("x", ""), ("", "Infinity")])
-def test_an_invalid_price_is_refused(price: str, factor: str) -> None:
+PRICES: dict[str, Damage] = {
+    "no number": Liar(price="NaN"),
+    "a text": Liar(price="x"),
+    "an infinite unit": Liar(factor="Infinity"),
+    "no pricing": edited(CATALOG, put("products.RELOAD.pricing", ...)),
+}
+
+
+@pytest.mark.parametrize("price", PRICES)
+def test_an_invalid_price_is_refused(price: str) -> None:
     with running({}) as client:
-        run = run_of(client, damage=Liar(price=price, factor=factor))
-        with pytest.raises(BadOrder, match="no usable price of 'RELOAD'"):
+        run = run_of(client, damage=PRICES[price])
+        with pytest.raises(Departs, match=r"products.RELOAD.pricing: expected a usable price"):
             PaymentRunner(run.session, (RELOAD,), Decimal(100), run.products, 0).check_plan()
 
 

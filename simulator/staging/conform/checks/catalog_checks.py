@@ -1,6 +1,6 @@
 """The catalog is consistent with itself, with its filters and with the older product list (SPEC 2.1, 4.4, 4.7, 9)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -139,15 +139,23 @@ VERSION = "2026-09-16"
 
 
 def in_pages(
-    run: Run, path: str, rows: str, key: str, whole: list[Any], query: dict[str, Any], total: int = 0
+    run: Run,
+    path: str,
+    rows: str,
+    key: str,
+    whole: list[Any],
+    query: dict[str, Any],
+    *,
+    total: int = 0,
+    place_of: Callable[[int, int], dict[str, int]] = lambda number, size: {"page": number},
 ) -> Iterator[Departure]:
     """Read a list again in about three pages, and compare them with the `whole` list of `key`. `total` counts all rows,
-    also beyond the list. Meta and links of a page are compared as far as the answer has them (SPEC 2.5, 2.14)."""
+    also beyond the list. `place_of` returns the parameter of a page by its number and size. Meta and links of a page
+    are compared as far as the answer has them (SPEC 2.5, 2.14)."""
     size, total = max(1, -(-len(whole) // PAGES)), total or len(whole)
     paged: list[Any] = []
     for number in range(1, -(-len(whole) // size) + 1):
-        place = {"offset": len(paged)} if path == "/v2/transactions" else {"page": number}
-        answer = run.good(path, **query | place, limit=size)
+        answer = run.good(path, **query | place_of(number, size), limit=size)
         found = [row[key] for row in answer.rows(rows)]
         yield from unless(len(found) <= size, f"{rows} with limit={size}", f"at most {size}", len(found))
         first = (number - 1) * size + 1

@@ -7,6 +7,7 @@ from secrets import token_hex
 from typing import Any
 
 from simulator.staging.conform.checks.catalog_checks import UNKNOWN, cost_of
+from simulator.staging.conform.checks.reads import of_its_time
 from simulator.staging.conform.context import Run, check, selects
 from simulator.staging.conform.findings import Departs, Departure, NotExercised, differ, unless
 from simulator.staging.conform.payment_runner import CENT, FINAL_NAMES, PAID, PENDING, STATUSES, Order, PlannedPayment
@@ -76,6 +77,14 @@ def pay_spelling(run: Run) -> Iterator[Departure]:
             code = answer.at("data.statusCode")
             if name == PAID:
                 yield from differ("data.statusCode of a successful payment", 20, code)
+
+
+@check("2.3", "A payment's timestamp is in GMT+8, and never goes back", needs="payments")
+def pay_timestamp(run: Run) -> Iterator[Departure]:
+    for payment in run.runner.payments:
+        times = [str(answer.at("data.timestamp")) for answer in payment.answers]
+        yield from of_its_time(run, payment.first, "data.timestamp", times[0])
+        yield from unless(times == sorted(times), f"data.timestamp of {payment.refid}", "never back", " → ".join(times))
 
 
 @check("2.3", "The wallet loses what a payment costs, and its answer has the balance", needs="payments")

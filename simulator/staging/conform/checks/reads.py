@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from email.utils import parsedate_to_datetime
 from typing import Any
 
-from simulator.domain.model.instants import instant
-from simulator.domain.model.money import SERVICE_ZONE
+from simulator.staging.bodies import stamp
 from simulator.staging.conform.context import Run, an_option_list, check, products_of
 from simulator.staging.conform.findings import Departure, NotExercised, differ, unless
+from simulator.staging.service import Answer
 
 CLOCK_S_MAX = 300
 
@@ -91,23 +90,24 @@ def deliveries_answer(run: Run) -> Iterator[Departure]:
 def times_zone(run: Run) -> Iterator[Departure]:
     answer = run.good("/v2/networkstatus", product=products_of(run)[0])
     text = str(answer.at("metadata.last_updated"))
-    try:
-        at = instant(f"{text[6:10]}-{text[3:5]}-{text[:2]}T{text[11:]}", SERVICE_ZONE)
-    except ValueError:
-        raise NotExercised("the time has another format: see network-answer") from None
-    date = answer.headers.get("date")
-    now = parsedate_to_datetime(date).timestamp() if date else run.session.clock.now()
-    off = timedelta(seconds=abs(at.timestamp() - now))
+    yield from of_its_time(run, answer, "metadata.last_updated", f"{text[6:10]}-{text[3:5]}-{text[:2]}{text[10:]}")
+
+
+def of_its_time(run: Run, answer: Answer, field: str, text: str) -> Iterator[Departure]:
+    """Yield a departure unless a time in GMT+8, `yyyy-MM-dd HH:mm:ss`, is about that of its answer."""
+    if (at := stamp(text)) is None:
+        raise NotExercised(f"{field} has another format")
+    off = timedelta(seconds=abs(at.timestamp() - (answer.date_s or run.session.clock.now())))
     wanted = f"within {CLOCK_S_MAX} s of the answer's own time in GMT+8"
-    yield from unless(off.total_seconds() <= CLOCK_S_MAX, "metadata.last_updated", wanted, f"{text}, off by {off}")
+    yield from unless(off.total_seconds() <= CLOCK_S_MAX, field, wanted, f"{text}, off by {off}")
 
 
 @check("5.1", "The service's clock and ours differ by less than the tolerance of signatures")
 def times_clock(run: Run) -> Iterator[Departure]:
-    date = run.get("/v2/balance").headers.get("date")
-    if not date:
-        raise NotExercised("the answer has no header Date")
-    off_s = abs(parsedate_to_datetime(date).timestamp() - run.session.clock.now())
+    date_s = run.get("/v2/balance").date_s
+    if date_s is None:
+        raise NotExercised("the answer has no header Date, or none with a date")
+    off_s = abs(date_s - run.session.clock.now())
     yield from unless(off_s <= CLOCK_S_MAX, "the header Date", "within 5 minutes of our clock", f"off by {off_s:.0f} s")
 
 

@@ -5,9 +5,9 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from simulator.staging.conform.checks.catalog_checks import PAGES, in_pages
+from simulator.staging.conform.checks.catalog_checks import in_pages
 from simulator.staging.conform.context import Run, check
-from simulator.staging.conform.findings import Departure, NotExercised, differ, unless
+from simulator.staging.conform.findings import Departs, Departure, NotExercised, differ, unless
 from simulator.staging.conform.payment_runner import balance_of
 from simulator.staging.service import Answer
 
@@ -39,11 +39,29 @@ check("4.14", "The history is sorted by date", id_="history-sorted")(_sorted(HIS
 check("4.17", "The statement is sorted by date", id_="statement-sorted")(_sorted(STATEMENT))
 
 
-@check("4.14", "The newest pages of the history are complete and without duplicates")
+TRANSACTIONS = "transactions"
+
+
+def counted_by_offset(run: Run) -> tuple[str, str]:
+    """Return what `offset` counts, `transactions` or `pages` of `limit` transactions (`history-offset`), and the
+    evidence. Raises `Departs`, and `NotExercised` for fewer than three transactions."""
+    known = [row["trxid"] for row in recent(run, HISTORY, 3).rows()]
+    first = next((row["trxid"] for row in run.good(HISTORY, date=run.days, limit=2, offset=1).rows()), None)
+    if first not in known[1:3]:
+        raise Departs("data.0.trxid with limit=2 and offset=1", " or ".join(map(str, known[1:3])), first)
+    skipped = known.index(first)
+    return (TRANSACTIONS if skipped == 1 else "pages"), f"with limit=2, offset=1 skips {skipped}"
+
+
+@check("4.14", "The pages of the history are complete and without duplicates")
 def history_pages(run: Run) -> Iterator[Departure]:
-    # Pages of a single record are the same whether offset counts records or pages.
-    whole = [row["trxid"] for row in recent(run, HISTORY, 2).rows()][:PAGES]
-    yield from in_pages(run, HISTORY, "data", "trxid", whole, {"date": run.days})
+    def place_of(number: int, size: int) -> dict[str, int]:
+        # Pages of a single transaction are the same in either unit.
+        unit = size if size > 1 and counted_by_offset(run)[0] == TRANSACTIONS else 1
+        return {"offset": (number - 1) * unit}
+
+    whole = [row["trxid"] for row in recent(run, HISTORY, 2).rows()]
+    yield from in_pages(run, HISTORY, "data", "trxid", whole, {"date": run.days}, place_of=place_of)
 
 
 @check("2.4", "A trxid and a refid occur once in the history")
@@ -168,7 +186,7 @@ def statement_summary(run: Run) -> Iterator[Departure]:
 def statement_pages(run: Run) -> Iterator[Departure]:
     answer = recent(run, STATEMENT, 2)
     whole, total = [row["id"] for row in answer.rows()], int(answer.at("meta.total"))
-    yield from in_pages(run, STATEMENT, "data", "id", whole, {"date": run.days}, total)
+    yield from in_pages(run, STATEMENT, "data", "id", whole, {"date": run.days}, total=total)
 
 
 @check("4.17", "type chooses entries")
