@@ -6,13 +6,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from simulator.explore.fault_findings import EXIT_IGNORED, REPRODUCTION
 from simulator.explore.observation import RunOutcome
 from simulator.explore.run_verdicts import FailureReason, Kind, reasons
 from simulator.explore.runs import CannotRun, RunJob, Workers
 from simulator.explore.trials import SLOWER_MAX, TIMEOUT_S, usable
+from simulator.scenario.reading.nodes import ScenarioError
+from simulator.scenario.reading.yaml_parser import file_text, load_file
 
 WAITS_S: Final = 300
 """The longest delay of a run by faults, in the sandbox's time."""
@@ -73,8 +73,8 @@ class FindingFile:
         if "seed" in self.document:
             made["seed"] = self.document["seed"]
         for section, names in CALM.items():
-            found = self.document.get(section) or {}
-            if kept := {name: found[name] for name in names if name in found}:
+            found = self.document.get(section)
+            if isinstance(found, dict) and (kept := {name: found[name] for name in names if name in found}):
                 made[section] = kept
         return made
 
@@ -93,13 +93,11 @@ class FindingFile:
 
 
 def read_finding(path: Path) -> FindingFile:
-    """Read a finding. Raises `CannotRun` for any other file, and `OSError`."""
-    text = path.read_text("utf-8")
+    """Read a finding. Raises `CannotRun` for any other file."""
     try:
-        document = yaml.safe_load(text)
-    except yaml.YAMLError:
-        document = None
-    lines = text.splitlines()
+        document, lines = load_file(path).data, file_text(path).splitlines()
+    except ScenarioError:
+        document, lines = None, []
     if not isinstance(document, dict) or "extends" not in document or f"# {REPRODUCTION}" not in lines:
         raise CannotRun(f"{path} is not a finding: pass a scenario file that explore has written, with its comments")
     extends = str(document["extends"])

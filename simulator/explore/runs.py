@@ -235,7 +235,7 @@ def _outcome(setting: Setting, job: RunJob) -> RunOutcome | str | OSError:
     try:
         return run(setting, job)
     except ScenarioError as error:
-        return "\n".join(map(str, error.problems))
+        return "; ".join(map(str, error.problems))
     except OSError as error:
         return error
 

@@ -70,10 +70,18 @@ def test_the_exit_code_does_not_count_where_a_fault_decides_the_payment(tmp_path
     assert proven(tmp_path, 0, 1, text=f"# {EXIT_IGNORED}\n{TEXT}")[0] is Colour.GREEN
 
 
-@pytest.mark.parametrize("text", ["", "- 1\n", f"{HEAD}a: [\n", f"{HEAD}seed: 1\n", "extends: default\n"])
+@pytest.mark.parametrize("text", ["", "- 1\n", f"{HEAD}a: [\n", f"{HEAD}seed: 1\n", "extends: default\n", "\udcff"])
 def test_a_file_that_is_no_finding_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "finding.yaml"
+    path.write_text(text, errors="surrogateescape")
     with pytest.raises(CannotRun, match="is not a finding"):
-        proven(tmp_path, 0, text=text)
+        read_finding(path)
+
+
+def test_a_section_that_was_edited_to_another_shape_is_left_to_its_run(tmp_path: Path) -> None:
+    text = f"{HEAD}extends: default\nclock: [1]\nlimits: 4\nwebhooks: x\n"
+    _, workers = proven(tmp_path, 0, 0, text=text)
+    assert workers.documents[0] == {"extends": "default"}
 
 
 @pytest.mark.parametrize(

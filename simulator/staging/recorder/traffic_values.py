@@ -57,15 +57,10 @@ Notes = dict[int, list[str]]
 
 def format_duration(seconds: float) -> str:
     """Return a duration as scenarios write it: in hundredths of a second below a minute, else in tenths."""
-    step = 10 if seconds < 60 else 100
-    ms = max(0, round(seconds * 1000 / step) * step)
-    if ms % 1000:
-        return f"{ms}ms"
-    whole = ms // 1000
-    unit_s, unit = next(
-        (size, unit) for size, unit in ((86_400, "d"), (3600, "h"), (60, "m"), (1, "s")) if whole % size == 0
-    )
-    return f"{whole // unit_s}{unit}" if whole else "0s"
+    shown_s = round(max(0.0, seconds), 2 if seconds < 60 else 1)
+    units = ((size, unit) for size, unit in ((86_400, "d"), (3600, "h"), (60, "m")) if shown_s and shown_s % size == 0)
+    unit_s, unit = next(units, (1, "s"))
+    return f"{shown_s / unit_s:.2f}".rstrip("0").removesuffix(".") + unit
 
 
 def plain_line(text: str) -> str:

@@ -206,7 +206,7 @@ def test_the_history_supplies_times_that_were_not_observed() -> None:
     }
     assert "Failed" not in recorded(*calls)
     text = recorded(*calls, said("GET", "/v2/transactions", [row], 600))
-    assert 'then: [{ status: Accepted }, { after: "7250ms", status: Failed }]' in text
+    assert 'then: [{ status: Accepted }, { after: "7.25s", status: Failed }]' in text
 
 
 def test_a_code_that_is_not_the_usual_one_of_its_status_is_kept() -> None:
