@@ -71,6 +71,14 @@ def _read(exchange: PassedExchange) -> _Bodies:
     return _Bodies(body, answer, body_is_judged, answer_is_judged, note)
 
 
+@contextmanager
+def _reporting_mistakes() -> Iterator[None]:
+    try:
+        yield
+    except Exception as mistake:
+        report(mistake, "a message")
+
+
 class Watcher:
     """Keeps exchanges in `log` and `payments`, and calls `on_call` and `on_notification`. Notifications go to the
     address `receiver`, without a slash at its end. A mistake of an inspection is reported, and does not reach the
@@ -85,17 +93,9 @@ class Watcher:
         self.on_notification: Callable[[Notification], None] = lambda _: None
         self._signatures = signatures
 
+    @_reporting_mistakes()
     def note_call(self, exchange: PassedExchange) -> None:
         """Inspect and record a call."""
-        with _reporting_mistakes():
-            self._note_call(exchange)
-
-    def note_notification(self, exchange: PassedExchange) -> None:
-        """Inspect and record a callback or a webhook."""
-        with _reporting_mistakes():
-            self._note_notification(exchange)
-
-    def _note_call(self, exchange: PassedExchange) -> None:
         bodies = _read(exchange)
         body, answer = bodies.body, bodies.answer
         self.secrets.learn(exchange.path, body, answer)
@@ -135,7 +135,9 @@ class Watcher:
             self.payments.note_history(call, records(answer))
         self.on_call(call)
 
-    def _note_notification(self, exchange: PassedExchange) -> None:
+    @_reporting_mistakes()
+    def note_notification(self, exchange: PassedExchange) -> None:
+        """Inspect and record a callback or a webhook."""
         bodies = _read(exchange)
         body = bodies.body
         is_webhook = isinstance(members(body).get("type"), str)
@@ -173,11 +175,3 @@ class Watcher:
         if refid:
             self.payments.note_callback(refid, notification.at, result, notification.n)
         self.on_notification(notification)
-
-
-@contextmanager
-def _reporting_mistakes() -> Iterator[None]:
-    try:
-        yield
-    except Exception as mistake:
-        report(mistake, "a message")

@@ -1,6 +1,5 @@
 """Calls and notifications, each read once, and the text formats of a recording."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,8 +7,6 @@ from typing import Any
 
 from simulator.staging.bodies import as_dict, decoded, parameters
 from simulator.wire.traffic import Call, Notification
-
-_CONTROL = re.compile(r"[^\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0001fffd]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +62,7 @@ def format_duration(seconds: float) -> str:
 
 def plain_line(text: str) -> str:
     """Return a text on a single line that a scenario accepts."""
-    return _CONTROL.sub(" ", text)
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def template(text: str, facts: Iterable[tuple[str, str]]) -> str:
