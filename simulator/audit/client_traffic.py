@@ -76,14 +76,15 @@ class ReadCatalogs(NamedTuple):
 
 
 class Traffic:
-    """Calls and notifications, sorted by number. `until` is the time of the audit on the clock of the calls. `rate` is
-    the limit of requests, None for no limit. Without `sees_callbacks`, the audit does not know what the client learned
-    from callbacks."""
+    """Calls and notifications, sorted by number. `until` is the time of the audit on the clock of the calls, by default
+    that of the last message. `rate` is the limit of requests, None for no limit. Without `sees_callbacks`, the audit
+    does not know what the client learned from callbacks, and judges no obligation that a callback may have met."""
 
     def __init__(
         self,
         calls: Iterable[Call],
         notifications: Iterable[Notification],
+        *,
         until: datetime | None = None,
         rate: Rate | None = SPEC_RATE,
         sees_callbacks: bool = True,

@@ -9,6 +9,7 @@ import click
 
 from simulator import __version__
 from simulator.audit.clauses import as_json
+from simulator.audit.client_traffic import Traffic
 from simulator.audit.obligations import audited
 from simulator.cli.flags import json_flag, option
 from simulator.cli.output import printable_json
@@ -132,7 +133,7 @@ def proxy_command(
 
 def _audited(calls: Any, notifications: Any) -> dict[str, Any]:
     # Without notifications, callbacks may bypass the proxy, which then does not know what the client learned from them.
-    return as_json(audited(calls, notifications, until=wall_clock(), sees_callbacks=bool(notifications)))
+    return as_json(audited(Traffic(calls, notifications, until=wall_clock(), sees_callbacks=bool(notifications))))
 
 
 def _recording(path: Path, watcher: Watcher, *, names_accounts: bool) -> dict[str, Any]:

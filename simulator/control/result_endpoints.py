@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.audit.clauses import Obligation, as_json
-from simulator.audit.client_traffic import Rate
+from simulator.audit.client_traffic import Rate, Traffic
 from simulator.audit.obligations import audited
 from simulator.contract.openapi import OPENAPI, load
 from simulator.control import render
@@ -217,7 +217,7 @@ def judge(live: LiveSandbox, log: TrafficLog) -> list[Obligation]:
     limits = live.scenario.limits
     count, interval = limits.requests_per_interval, limits.rate_limit_interval
     rate = None if count is None else Rate(count, interval)
-    return audited(log.calls(), log.notifications(), until=log.now, rate=rate)
+    return audited(Traffic(log.calls(), log.notifications(), until=log.now, rate=rate))
 
 
 def audit_of(live: LiveSandbox) -> dict[str, Any]:

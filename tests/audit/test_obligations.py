@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from simulator.audit.clauses import Occasion
+from simulator.audit.client_traffic import Traffic
 from simulator.audit.obligations import SUBJECTS, all_clauses, audited
 from simulator.wire.traffic import Call
 from tests.support.audited import (
@@ -194,7 +195,7 @@ def test_a_payment_without_any_effect_does_not_excuse_a_new_refid(status: int) -
     second = msgspec.structs.replace(
         first, n=2, body=first.body.replace(b"a1", b"a2"), status=200, answer=PENDING.encode(), reseller="RS001"
     )
-    judged = {one.id: one for one in audited([first, second], [])}
+    judged = {one.id: one for one in audited(Traffic([first, second], []))}
     assert judged["no-double-payment"].evidence == (1, 2)
 
 
@@ -209,7 +210,7 @@ def test_a_client_that_an_unseen_callback_may_have_informed_is_not_reported(
 ) -> None:
     calls = [seen(1, 0, "/v2/topup", PENDING), seen(2, 1, "/v2/transactions/void", '{"data":{}}')]
     until = datetime(2026, 11, 21, 13, tzinfo=UTC)
-    judged = {one.id: one for one in audited(calls, [], until=until, sees_callbacks=sees_callbacks)}
+    judged = {one.id: one for one in audited(Traffic(calls, [], until=until, sees_callbacks=sees_callbacks))}
     names = ("polling-to-the-end", "cases-after-success", "no-double-payment")
     assert [id_ for id_ in names if judged[id_].is_violated] == found
 

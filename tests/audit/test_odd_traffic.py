@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.audit.clauses import EVIDENCE_MAX, FINDINGS_MAX, as_json
-from simulator.audit.client_traffic import Rate
+from simulator.audit.client_traffic import Rate, Traffic
 from simulator.audit.obligations import audited
 from simulator.contract.endpoints import endpoints
 from simulator.contract.validator import validator
@@ -90,7 +90,7 @@ def notifications(draw: st.DrawFn) -> Notification:
 
 @given(st.lists(calls(), max_size=12), st.lists(notifications(), max_size=6))
 def test_no_traffic_is_too_odd(sent: list[Call], notified: list[Notification]) -> None:
-    answer = as_json(audited(sent, notified))
+    answer = as_json(audited(Traffic(sent, notified)))
     assert validator("audit-answer").problems(answer) == {}
 
 
@@ -98,22 +98,22 @@ def test_no_traffic_is_too_odd(sent: list[Call], notified: list[Notification]) -
 def test_answers_that_cannot_be_read_are_unknown_outcomes(body: bytes) -> None:
     order = b'{"refid":"%d","product":"P","account":"A","amount":1}'
     sent = [_payment(1, 0, order % 1, body), _payment(2, 10, order % 2, body)]
-    assert [one.id for one in audited(sent, []) if one.is_violated] == ["no-double-payment"]
+    assert [one.id for one in audited(Traffic(sent, [])) if one.is_violated] == ["no-double-payment"]
 
 
 def test_an_empty_journal_is_not_judged() -> None:
-    assert {one.state for one in audited([], [])} == {"not_exercised"}
+    assert {one.state for one in audited(Traffic([], []))} == {"not_exercised"}
 
 
 def test_reports_of_any_traffic_are_bounded() -> None:
     sent = [_nonce(n) for n in range(1, 1001)]
-    found = next(one for one in audited(sent, []) if one.id == "unique-nonces")
+    found = next(one for one in audited(Traffic(sent, [])) if one.id == "unique-nonces")
     assert (len(found.findings), len(found.evidence), found.violations) == (FINDINGS_MAX, EVIDENCE_MAX, 999)
 
 
 def test_a_log_that_has_lost_its_beginning_is_judged_by_its_pace() -> None:
     def states(sent: Sequence[Call]) -> str:
-        return next(one.state for one in audited(sent, []) if one.id == "below-rate-limit")
+        return next(one.state for one in audited(Traffic(sent, [])) if one.id == "below-rate-limit")
 
     assert states([_nonce(n, seconds=n / 81) for n in range(26_001, 30_001)]) == "violated"
     assert states([_nonce(n, seconds=n / 79) for n in range(26_001, 30_001)]) == "met"
@@ -122,7 +122,7 @@ def test_a_log_that_has_lost_its_beginning_is_judged_by_its_pace() -> None:
 
 def test_an_interval_without_length_has_no_two_requests() -> None:
     rate = Rate(20, timedelta(0))
-    found = audited([_nonce(n, seconds=0) for n in range(1, 31)], [], rate=rate)
+    found = audited(Traffic([_nonce(n, seconds=0) for n in range(1, 31)], [], rate=rate))
     assert next(one.state for one in found if one.id == "below-rate-limit") == "met"
 
 
@@ -141,5 +141,5 @@ def _payment(n: int, seconds: int, body: bytes, answer: bytes) -> Call:
 def test_a_payment_whose_answer_was_late_was_asked_about_at_its_own_pace() -> None:
     order, processing = b'{"refid": "r"}', b'{"data": {"refid": "r", "status": "Processing"}}'
     numbered_when_answered = [_payment(1, 15, order, processing), _payment(2, 0, order, processing)]
-    [pace] = [one for one in audited(numbered_when_answered, []) if one.id == "polling-pace"]
+    [pace] = [one for one in audited(Traffic(numbered_when_answered, [])) if one.id == "polling-pace"]
     assert pace.state == "not_exercised"

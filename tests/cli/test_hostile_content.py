@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.audit.clauses import as_json
+from simulator.audit.client_traffic import Traffic
 from simulator.audit.obligations import audited
 from simulator.cli.output import printable, printable_body, printable_json
 from simulator.cli.reports.folder import coverage_text
@@ -268,7 +269,7 @@ def test_a_hostile_argument_is_refused_in_a_harmless_line(arguments: tuple[str, 
 
 
 def test_audit_escapes_what_the_server_sent() -> None:
-    rows = as_json(audited([], []), left_out=7)
+    rows = as_json(audited(Traffic([], [])), left_out=7)
     first = rows["obligations"][0]
     first |= {"state": "violated", "findings": [UNSAFE], "violations": 2, "title": UNSAFE, "advice": UNSAFE}
     for flags in ((), ("--json",)):

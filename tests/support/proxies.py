@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from simulator.audit.clauses import as_json
+from simulator.audit.client_traffic import Traffic
 from simulator.audit.obligations import audited
 from simulator.contract.openapi import PROXY
 from simulator.control.access import Guard
@@ -28,7 +29,7 @@ PATIENCE_S = 30.0
 
 def audit(calls: Iterable[Call], notifications: Iterable[Notification]) -> dict[str, Any]:
     """The audit as the verb makes it."""
-    return as_json(audited(calls, notifications, sees_callbacks=bool(list(notifications))))
+    return as_json(audited(Traffic(calls, notifications, sees_callbacks=bool(list(notifications)))))
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,11 @@
 """The obligations by subject, each judged by the function of its name, and the audit of a client by all of them."""
 
-from collections.abc import Iterable
-from datetime import datetime
 from functools import cache
 
 from simulator.audit.clauses import Clause, Obligation, judged
-from simulator.audit.client_traffic import SPEC_RATE, Rate, Traffic
+from simulator.audit.client_traffic import Traffic
 from simulator.audit.obligations import catalog_use, credentials, lists, orders, pace, receivers
 from simulator.contract.files import yaml_document
-from simulator.wire.traffic import Call, Notification
 
 SUBJECTS = (credentials, orders, pace, catalog_use, lists, receivers)
 
@@ -31,19 +28,6 @@ def all_clauses() -> tuple[Clause, ...]:
     )
 
 
-def audited(
-    calls: Iterable[Call],
-    notifications: Iterable[Notification],
-    *,
-    until: datetime | None = None,
-    rate: Rate | None = SPEC_RATE,
-    sees_callbacks: bool = True,
-) -> list[Obligation]:
-    """Return every obligation, judged by this traffic. Evicted records are not judged.
-
-    `until` is the time of the audit on the clock of the calls; the default is the time of the last call. `rate` is the
-    limit of requests, None for no limit. Without `sees_callbacks`, obligations that a callback may have fulfilled are
-    not judged.
-    """
-    traffic = Traffic(calls, notifications, until, rate, sees_callbacks)
+def audited(traffic: Traffic) -> list[Obligation]:
+    """Return every obligation, judged by this traffic. Evicted records are not judged."""
     return [judged(clause, traffic) for clause in all_clauses()]
