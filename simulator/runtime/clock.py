@@ -1,7 +1,8 @@
 """Clocks: of a sandbox, and of the machine.
 
 A sandbox's clock is `real` and follows the wall, `xN` and runs N times as fast, or `manual` and moves only on request.
-All modes can be moved forward, none backward. The wall clock is injected, so that tests can control it.
+All modes can be moved forward, none backward; all stop at `LATEST`, since a tape has no later times. The wall clock is
+injected, so that tests can control it.
 """
 
 import asyncio
@@ -12,12 +13,14 @@ from functools import partial
 from typing import Final
 
 from simulator.domain.errors import Unacceptable
+from simulator.domain.model.instants import LATEST
 from simulator.domain.model.money import SERVICE_ZONE
 
 Wall = Callable[[], datetime]
 wall_clock: Wall = partial(datetime.now, UTC)  # the current time
 RATE_MIN = 0.01
 RATE_MAX = 100_000.0
+NEVER_S: Final = 1e9
 
 
 class Clock:
@@ -52,8 +55,11 @@ class Clock:
             return self._origin
         passed = wall - self._anchor
         if self.behind:
-            return self._origin + passed + self._caught_up(passed)
-        return self._origin + (passed if rate == 1.0 else passed * rate)
+            passed += self._caught_up(passed)
+        elif rate != 1.0:
+            passed *= rate
+        # Later times may be none of Python's.
+        return self._origin + passed if passed < LATEST - self._origin else LATEST
 
     def _caught_up(self, passed: timedelta) -> timedelta:
         """Return how far it has caught up with the wall in this time; negative when it was ahead."""
@@ -75,6 +81,8 @@ class Clock:
     def seconds_between(self, now: datetime, due: datetime) -> float:
         """Return the wall seconds from sandbox time `now` until `due`, or fewer while it catches up; only for running
         clocks."""
+        if due > LATEST:
+            return NEVER_S
         rate = 2.0 if self.behind > timedelta() else self.rate
         return max(0.0, (due - now).total_seconds() / rate)
 

@@ -13,6 +13,7 @@ import msgspec
 from simulator.domain.agenda import AgendaResult
 from simulator.domain.model.delivery_attempts import AttemptResult, Job, Send
 from simulator.domain.model.inbox_programs import INBOX_SCHEME
+from simulator.domain.model.instants import LATEST
 from simulator.domain.model.webhooks import Delivery
 from simulator.http_client.slots import PER_RECEIVER, Turn
 from simulator.runtime.journal import BoundedLog, Tally
@@ -257,4 +258,6 @@ def reason_to_stop(report: Advance, due: datetime) -> str:
     if report.target is None and due - report.began > IDLE_SPAN_MAX:
         over = f"over {IDLE_SPAN_MAX.days} days after this began"
         return f"what is next is due at {due.isoformat()}, {over}; advance to then"
+    if due > LATEST:
+        return f"what is next is due at {due.isoformat()}, and clocks end at {LATEST.isoformat()}"
     return ""

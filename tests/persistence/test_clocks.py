@@ -3,6 +3,8 @@
 from datetime import timedelta
 from pathlib import Path
 
+from simulator.domain.model.instants import LATEST
+from simulator.persistence.maintenance import check
 from tests.support.client import Client
 from tests.support.data_folders import killed, serving
 from tests.support.taped_plays import FIRST
@@ -74,3 +76,31 @@ def test_a_moved_clock_shows_no_time_before_its_last_input_after_the_wall_was_se
         assert client.live.clock.now() == shown
         wall.pass_(7200)
         assert client.live.clock.now() - shown == timedelta(seconds=3600)
+
+
+def test_a_fast_clock_that_has_reached_the_latest_time_is_restored(tmp_path: Path) -> None:
+    wall = Wall()
+    fastest = FIRST | {"clock": {"mode": "xN", "rate": 100_000}, "schedule": []}
+    with serving(tmp_path / "data", fastest, wall) as client:
+        wall.pass_(16 * 3600)
+        assert client.pay("order-1").status == 200
+        assert client.live.clock.now() == LATEST
+        folder = killed(client, tmp_path)
+    assert check(folder).problems == []
+    wall.pass_(365 * 86_400)
+    with serving(folder, fastest, wall) as client:
+        assert client.live.clock.now() == LATEST
+        assert client.pay("order-2").status == 200
+        assert client.sim("POST", "/sandboxes/default/rewind", {"n": 1}).status == 200
+
+
+def test_an_advance_to_idle_ends_at_the_latest_time(tmp_path: Path) -> None:
+    last = FIRST | {"clock": {"mode": "manual", "start": (LATEST - timedelta(seconds=1)).isoformat()}, "schedule": []}
+    with serving(tmp_path / "data", last, Wall()) as client:
+        assert client.pay("order-1").status == 200
+        report = client.sim("POST", "/sandboxes/default/clock/advance", {"until": "idle"}).json
+        assert not report["idle"]
+        assert "and clocks end at 2200-01-01" in report["reason"]
+        folder = killed(client, tmp_path)
+    with serving(folder, last, Wall()) as client:
+        assert client.live.clock.now() < LATEST

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from simulator.domain.errors import Unacceptable
+from simulator.domain.model.instants import LATEST
 from simulator.runtime.clock import Clock, parse_mode
 from tests.support.wall import START, Wall
 
@@ -45,6 +46,17 @@ def test_a_running_clock_continues_from_where_it_was_set() -> None:
     clock.move_to(later(100))
     wall.pass_(1)
     assert clock.now() == later(110)
+
+
+@pytest.mark.parametrize(("mode", "rate"), [("real", 1), ("xN", 100_000)])
+def test_a_running_clock_stops_at_the_latest_time(mode: str, rate: float) -> None:
+    wall = Wall()
+    clock = Clock(wall, mode, rate, LATEST - timedelta(seconds=2 * rate))
+    wall.pass_(1)
+    assert clock.now() == LATEST - timedelta(seconds=rate)
+    wall.pass_(365 * 86_400)
+    assert clock.now() == LATEST
+    assert clock.seconds_between(clock.now(), LATEST + timedelta(seconds=1)) > 86_400
 
 
 def test_setting_refuses_the_past_and_changes_nothing_then() -> None:

@@ -77,7 +77,7 @@ def resume_after_restart(player: Player, wall: Wall, left_at: datetime) -> LiveS
     live, clock = player.live, leave_tape(player, wall)
     if clock.runs:
         by_wall = wall() - left_at
-        clock = Clock(wall, clock.mode, clock.rate, clock.now() + max(timedelta(), by_wall) * clock.rate)
+        clock = Clock(wall, clock.mode, clock.rate, clock.at(clock.latest + max(timedelta(), by_wall)))
         if clock.mode == "real":
             clock.behind = min(timedelta(), by_wall)
     live.run_on_clock(clock)
