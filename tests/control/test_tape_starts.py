@@ -1,6 +1,7 @@
 """A sandbox starts from a tape: at its end, at a mark, at a number or at a time."""
 
 import gzip
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -153,6 +154,15 @@ def test_a_tape_that_takes_too_much_is_refused(client: Client, tape: bytes, monk
     refused = begun(client, tape)
     assert (refused.status, refused.json["error"]) == (400, "bad_tape")
     assert "more than 10000 bytes of memory" in refused.json["message"]
+
+
+def test_a_sandbox_begins_no_earlier_than_at_the_last_entry_of_its_tape(client: Client, tape: bytes) -> None:
+    lines = gzip.decompress(tape).splitlines(keepends=True)
+    end = json.loads(lines[-1])
+    begun(client, tape, "id=whole")
+    begun(client, b"".join([*lines[:-1], json.dumps(end | {"now": "2000-01-01T00:00:00Z"}).encode()]))
+    whole, day = (client.sim("GET", f"/sandboxes/{each}/clock").json["now"] for each in ("whole", "day"))
+    assert day == whole
 
 
 def test_a_tape_that_this_version_answers_otherwise_is_refused(client: Client, tape: bytes) -> None:

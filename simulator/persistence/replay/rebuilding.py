@@ -186,7 +186,7 @@ def last_time(tape: ReadTape) -> datetime:
     """Return the time when a tape was taken; the time of its last entry when unknown, or when later entries are
     missing."""
     if tape.end is not None and tape.end.now is not None and not tape.end.left_out:
-        return tape.end.now
+        return max(tape.end.now, time_behind(tape.entries, tape.head.started))
     return time_behind(tape.entries, tape.head.started)
 
 

@@ -11,6 +11,7 @@ from typing import IO, Any, Final
 
 import msgspec
 
+from simulator.domain.model.instants import EARLIEST, LATEST
 from simulator.persistence.replay.codec import AnsweredRequest, BadTape, Began, entry_from
 from simulator.persistence.replay.tape_writer import GZIP, VERSION, End, Head
 from simulator.persistence.tape.entries import Entry
@@ -123,6 +124,8 @@ class _Reader:
                 if end.end != len(tape.entries):
                     text = f"says that there are {end.end} entries before it, and {len(tape.entries)} are there"
                     raise BadTape(f"line {number} {text}")
+                if end.now is not None and not EARLIEST <= end.now <= LATEST:
+                    raise BadTape(f"line {number}: now is not from {EARLIEST.year} to {LATEST.year}")
                 tape.end = end
                 return
             if place > tape.head.entries:

@@ -110,6 +110,7 @@ def test_every_member_may_be_anything(lines: list[Any], caplog: pytest.LogCaptur
         (1, ("replay_of",), -5, "line 2 cannot be understood .*replay_of"),
         (1, ("answer",), {"n": 1, "status": 99_999}, "line 2 cannot be understood .*answer.status"),
         (0, ("sandbox",), "../x", "line 1: sandbox: '../x' is the id of no sandbox"),
+        (-1, ("now",), TIMES[0], "line [0-9]+: now is not from 1990 to 2200"),
         (-1, ("now",), TIMES[3], "line [0-9]+ cannot be understood .*timezone component"),
         (-1, ("left_out",), -1, "line [0-9]+ cannot be understood .*left_out"),
     ],
