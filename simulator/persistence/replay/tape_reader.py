@@ -121,11 +121,8 @@ class _Reader:
         for place, (number, line) in enumerate(self._numbered, 1):
             if line.startswith(_STARTS[-1]):
                 end = _decoded(_END, number, line)
-                if end.end != len(tape.entries):
-                    text = f"says that there are {end.end} entries before it, and {len(tape.entries)} are there"
-                    raise BadTape(f"line {number} {text}")
-                if end.now is not None and not EARLIEST <= end.now <= LATEST:
-                    raise BadTape(f"line {number}: now is not from {EARLIEST.year} to {LATEST.year}")
+                if problem := _problem_of(end, len(tape.entries)):
+                    raise BadTape(f"line {number}{problem}")
                 tape.end = end
                 return
             if place > tape.head.entries:
@@ -155,6 +152,16 @@ class _Reader:
                 f"line {number}: what is read of the file would take more than {self._bytes_max} bytes of memory, which"
                 " is the limit; write the tapes of fewer sandboxes into one file"
             )
+
+
+def _problem_of(end: End, entries: int) -> str:
+    """Return why this cannot be the end of a tape with this number of entries; empty if it can."""
+    if end.end != entries:
+        return f" says that there are {end.end} entries before it, and {entries} are there"
+    if end.now is not None and not EARLIEST <= end.now <= LATEST:
+        return f": now is not from {EARLIEST.year} to {LATEST.year}"
+    wrong = (f": mark {mark.mark!r} is after entry {mark.n} of {entries}" for mark in end.marks if mark.n > entries)
+    return next(wrong, "")
 
 
 def _size_of(line: bytes) -> int:

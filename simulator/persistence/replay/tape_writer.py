@@ -56,7 +56,7 @@ class MarkState(msgspec.Struct, frozen=True, kw_only=True):
     """A mark after the first `n` entries, and the digest of the state there."""
 
     mark: str
-    n: int
+    n: Annotated[int, msgspec.Meta(ge=0)]
     state: str
 
 

@@ -111,6 +111,8 @@ def test_every_member_may_be_anything(lines: list[Any], caplog: pytest.LogCaptur
         (1, ("answer",), {"n": 1, "status": 99_999}, "line 2 cannot be understood .*answer.status"),
         (0, ("sandbox",), "../x", "line 1: sandbox: '../x' is the id of no sandbox"),
         (-1, ("now",), TIMES[0], "line [0-9]+: now is not from 1990 to 2200"),
+        (-1, ("marks",), [{"mark": "m", "n": 2**70, "state": ""}], "line [0-9]+: mark 'm' is after entry [0-9]+ of "),
+        (-1, ("marks",), [{"mark": "m", "n": -1, "state": ""}], "line [0-9]+ cannot be understood .*marks"),
         (-1, ("now",), TIMES[3], "line [0-9]+ cannot be understood .*timezone component"),
         (-1, ("left_out",), -1, "line [0-9]+ cannot be understood .*left_out"),
     ],
