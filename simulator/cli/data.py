@@ -2,13 +2,12 @@
 
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Collection, Iterable
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -157,17 +156,12 @@ def _export(place: str, file: Path | None, sandbox: str, *, is_tape: bool, shows
 
 
 def _write_export(place: str, sandbox: str, scratch_file: Path, *, is_tape: bool, shows_secrets: bool) -> None:
-    source: Any = Path(place)
-    open_reader: Callable[[Any], AbstractContextManager[Reader]] = folder_reader
-    write: Callable[..., object] = export_sandbox
-    if is_database(place):
-        transfer = _transfer_module()
-        source, open_reader, write = place, transfer.database_reader, transfer.export_from_database
-    with open_reader(source) as reader:
+    opened = _transfer_module().database_reader(place) if is_database(place) else folder_reader(Path(place))
+    with opened as reader:
         where = "PostgreSQL" if is_database(place) else place
         _refuse_unknown([life.sandbox for life in reader.lives()], sandbox, where)
         if not is_tape:
-            write(source, sandbox, scratch_file, version=__version__)
+            export_sandbox(reader, sandbox, scratch_file, version=__version__)
             return
         with scratch_file.open("wb") as target:
             target.writelines(_tape(reader, sandbox, shows_secrets=shows_secrets))

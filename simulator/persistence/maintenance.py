@@ -6,15 +6,17 @@ An exported sandbox is a database with the tables of a folder.
 import os
 import sqlite3
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from simulator.persistence.database import create, open_to_read, reading_connection, reading_mode, refuse_no_store
+from simulator.persistence.database import create, open_to_read, reading_connection, refuse_no_store
 from simulator.persistence.errors import RESTORE, DamagedStore, StoreError, Unusable
-from simulator.persistence.reader import Reader
+from simulator.persistence.reader import SLICE_ROWS, Reader
 from simulator.persistence.schema import (
     DATABASE,
     ENTRY_SUM,
@@ -27,10 +29,11 @@ from simulator.persistence.schema import (
     SNAPSHOT_SUM,
     connect,
     entry_keys,
+    part_keys,
     reading_errors,
 )
 from simulator.persistence.store import Store
-from simulator.persistence.writer import Retention, StoredLife
+from simulator.persistence.writer import Retention, Statement, StoredLife, Writer
 
 UNFINISHED: Final = ".unfinished"
 
@@ -58,18 +61,10 @@ UNION ALL SELECT 'a snapshot of life ' || life || ' has ' || found || ' of ' || 
     WHERE found <> parts
 """
 
-_COPY: Final = (
-    "INSERT INTO lives SELECT :life, sandbox, floor, floor_bytes, crc, head FROM source.lives WHERE id = :from",
-    f"INSERT INTO entries SELECT id + ((:life - :from) << {LIFE_SHIFT}), at_us, bytes_up_to, crc, data "
-    "FROM source.entries WHERE id BETWEEN :first AND :last",
-    "INSERT INTO marks SELECT :life, name, n, crc, note FROM source.marks WHERE life = :from",
-    f"INSERT INTO parts SELECT p.id + (:added << {SNAPSHOT_SHIFT}), name, p.crc, data "
-    "FROM source.snapshots s CROSS JOIN source.parts p "
-    f"ON p.id BETWEEN s.id << {SNAPSHOT_SHIFT} AND ((s.id + 1) << {SNAPSHOT_SHIFT}) - 1 WHERE life = :from",
-    "INSERT INTO snapshots SELECT id + :added, :life, n, bytes_up_to, size, parts, crc FROM source.snapshots "
-    "WHERE life = :from",
-)
-"""Copies the life with the key `:from` of `source`; `:added` is added to the keys of its snapshots."""
+_ENTRIES: Final = "SELECT * FROM entries WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?"
+_MARKS: Final = "SELECT name, n, crc, note FROM marks WHERE life = ?"
+_PARTS: Final = "SELECT * FROM parts WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 1"
+_SNAPSHOTS: Final = "SELECT id, n, bytes_up_to, size, parts, crc FROM snapshots WHERE life = ?"
 
 
 @dataclass
@@ -162,22 +157,17 @@ def back_up(folder: Path, target: Path) -> int:
     return _bytes_of(target)
 
 
-def export_sandbox(folder: Path, sandbox: str, file: Path, *, version: str) -> None:
-    """Write a sandbox of a folder, which a server may have open, to a new file. Raises `StoreError`, and leaves the
-    file incomplete then."""
-    path = folder / DATABASE
+def export_sandbox(reader: Reader, sandbox: str, file: Path, *, version: str) -> None:
+    """Write a sandbox of a folder or a database, which servers may use, to a new file. Raises `StoreError`, and leaves
+    the file incomplete then."""
     create(file, version, "DELETE")
-    with reading_connection(folder) as source, reading_errors(path), closing(connect(file)) as db:
-        found = Reader(source.execute, path).life(sandbox)
-        db.execute("ATTACH ? AS source", (f"{path.absolute().as_uri()}?{reading_mode(path)}",))
-        with db:
-            db.execute("BEGIN IMMEDIATE")
-            for statement in _COPY:
-                db.execute(statement, _values(found, found.key, 0))
-        for problem in problems_of(db, copied := StoreCheck()):
-            raise DamagedStore(f"{folder}: {problem}: {RESTORE}")
-    if not copied.sandboxes:
-        raise Unusable(f"{folder}: sandbox {sandbox!r} was reset or deleted meanwhile: export it again")
+    with reading_errors(file), closing(connect(file)) as db, db:
+        db.execute("BEGIN IMMEDIATE")
+        life = reader.life(sandbox)
+        for statement, values in _copy_statements(reader, life, life.key, {}):
+            db.execute(statement, values)
+        for problem in problems_of(db, StoreCheck()):
+            raise DamagedStore(f"{reader.name}: {problem}: {RESTORE}")
 
 
 @contextmanager
@@ -202,18 +192,44 @@ def import_sandbox(store: Store, file: Path, *, replaces: bool = False) -> str:
     commits the queue. Raises `Unusable`, `DamagedStore` (the file) and `WriteFailed` without adding anything."""
     with exported_reader(file) as reader:
         (found,) = reader.lives()
-    writer = store.writer
+        store.import_all(import_statements(reader, found, store.writer, store.folder, replaces=replaces))
+    return found.sandbox
+
+
+def import_statements(
+    reader: Reader, found: StoredLife, writer: Writer, place: object, *, replaces: bool
+) -> Iterator[Statement]:
+    """Return the statements that write a life of `reader` into the store of `writer`, which messages call `place`.
+    Raises `Unusable` for a sandbox that the store has, unless it is replaced."""
     if found.sandbox in writer.lives:
         if not replaces:
-            hint = "give --replace to replace it, or import into another folder"
-            raise Unusable(f"{store.folder}: has a sandbox {found.sandbox!r} already: {hint}")
+            hint = "give --replace to replace it, or import it elsewhere"
+            raise Unusable(f"{place}: has a sandbox {found.sandbox!r} already: {hint}")
         writer.forget(found.sandbox)
-    values = _values(found, writer.keys.next_life(), writer.keys.last_snapshot)
-    with store.attached(file):
-        for statement in _COPY:
-            writer.write(statement, values)
-        store.commit()
-    return found.sandbox
+    snapshots = {snapshot.key: writer.keys.next_snapshot() for snapshot in found.snapshots}
+    return chain(writer.take(), _copy_statements(reader, found, writer.keys.next_life(), snapshots))
+
+
+def _copy_statements(reader: Reader, life: StoredLife, key: int, snapshots: Mapping[int, int]) -> Iterator[Statement]:
+    """Yield the statements that write a life under another key and with other keys of snapshots."""
+    insert = partial("INSERT INTO {} VALUES ({})".format)
+    ((_, *row),) = reader.rows("SELECT * FROM lives WHERE id = ?", life.key)
+    yield insert("lives", "?, ?, ?, ?, ?, ?"), (key, *row)
+    low, high = entry_keys(life.key, life.floor + 1)
+    while rows := reader.rows(_ENTRIES, low, high, SLICE_ROWS):
+        low = rows[-1][0] + 1
+        for entry, *values in rows:
+            yield insert("entries", "?, ?, ?, ?, ?"), (entry + ((key - life.key) << LIFE_SHIFT), *values)
+    for values in reader.rows(_MARKS, life.key):
+        yield insert("marks", "?, ?, ?, ?, ?"), (key, *values)
+    for snapshot, *values in reader.rows(_SNAPSHOTS, life.key):
+        new = snapshots.get(snapshot, snapshot)
+        low, high = part_keys(snapshot)
+        while parts := reader.rows(_PARTS, low, high):
+            ((part, *content),) = parts
+            low = part + 1
+            yield insert("parts", "?, ?, ?, ?"), (part + ((new - snapshot) << SNAPSHOT_SHIFT), *content)
+        yield insert("snapshots", "?, ?, ?, ?, ?, ?, ?"), (new, key, *values)
 
 
 def _refuse_used_target(folder: Path, target: Path) -> None:
@@ -268,8 +284,3 @@ def _bytes_of(folder: Path) -> int:
 
 def _counted(number: int, thing: str) -> str:
     return f"{number} {thing if number == 1 else thing + ('es' if thing.endswith('x') else 's')}"
-
-
-def _values(found: StoredLife, life: int, added: int) -> dict[str, int]:
-    first, last = entry_keys(found.key, found.floor + 1)
-    return {"life": life, "from": found.key, "first": first, "last": last, "added": added}

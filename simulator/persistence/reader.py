@@ -32,12 +32,12 @@ SELECT id FROM entries WHERE id BETWEEN ? AND ? AND substr(data, 1, ?) <> ? ORDE
 
 
 class Reader:
-    """Reads one database, which messages call `place`. `execute` returns the rows of a statement with question marks as
+    """Reads one database, which messages call `name`. `execute` returns the rows of a statement with question marks as
     parameters, and can be closed."""
 
-    def __init__(self, execute: Callable[[str, Sequence[Any]], Any], place: object) -> None:
+    def __init__(self, execute: Callable[[str, Sequence[Any]], Any], name: object) -> None:
         self._execute = execute
-        self._place = place
+        self.name = name
 
     def lives(self, sandbox: str | None = None) -> list[StoredLife]:
         """Return the lives of all sandboxes by name, or of one, if it exists. Raises `DamagedStore`."""
@@ -110,7 +110,7 @@ class Reader:
             count += 1
             yield name, data
         if count != snapshot.parts:
-            raise DamagedStore(f"{self._place}: a snapshot has {count} of {snapshot.parts} parts: {RESTORE}")
+            raise DamagedStore(f"{self.name}: a snapshot has {count} of {snapshot.parts} parts: {RESTORE}")
 
     def _slice(self, low: int, high: int) -> list[Any]:
         rows, size = [], 0
@@ -129,7 +129,7 @@ class Reader:
     def _stepped(self, statement: str, *values: object) -> Generator[Any, None, None]:
         """Yield rows as they are read. The caller must read all of them, since an unfinished read holds back the
         checkpoint."""
-        with reading_errors(self._place), closing(self._execute(statement, values)) as cursor:
+        with reading_errors(self.name), closing(self._execute(statement, values)) as cursor:
             yield from cursor
 
     def _gap(self, sandbox: str, life: int, n: int) -> StoreError:
@@ -137,10 +137,10 @@ class Reader:
         rows = self.rows("SELECT floor FROM lives WHERE id = ?", life)
         if not rows or n <= rows[0][0]:
             return NoSandbox(f"entry {n} of sandbox {sandbox!r} is not kept any more")
-        return DamagedStore(f"{self._place}: entry {n} of sandbox {sandbox!r} is missing: {RESTORE}")
+        return DamagedStore(f"{self.name}: entry {n} of sandbox {sandbox!r} is missing: {RESTORE}")
 
     def _damaged(self, what: str) -> DamagedStore:
-        return DamagedStore(f"{self._place}: {what} is damaged: {RESTORE}")
+        return DamagedStore(f"{self.name}: {what} is damaged: {RESTORE}")
 
 
 @contextmanager

@@ -13,9 +13,9 @@ parallel with commits, the rest between two commits, after which the log restart
 import os
 import sqlite3
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -121,17 +121,15 @@ class Store(AbstractContextManager["Store"]):
         except sqlite3.Error as error:
             raise writing_error(error, self.path) from None
 
-    @contextmanager
-    def attached(self, file: Path) -> Iterator[None]:
-        """Attach another database as `source`, which commits within may copy lives from. Raises `StoreError`."""
-        with reading_errors(file):
-            self._db.execute("ATTACH ? AS source", (f"{file.absolute().as_uri()}?mode=ro",))
-        try:
-            yield
-        finally:
-            self._db.execute("DETACH source")
-            self.writer.lives = {life.sandbox: life for life in self.reader.lives()}
-            self.writer.keys = _last_keys(self._db)
+    def import_all(self, statements: Iterable[Statement]) -> None:
+        """Commit these statements, which may be more than the memory holds, with lives that the writer does not know.
+        Raises `StoreError`; then nothing was written."""
+        with self._lock:
+            error = self._commit(statements)
+        if error is not None:
+            raise error
+        self.writer.lives = {life.sandbox: life for life in self.reader.lives()}
+        self.writer.keys = _last_keys(self._db)
 
     def close(self) -> None:
         """Commit the queue, checkpoint the log, and release the folder. Raises `StoreError`.
@@ -170,7 +168,7 @@ class Store(AbstractContextManager["Store"]):
         for _, on_commit in waiting:
             call_waiting(partial(on_commit, error))
 
-    def _commit(self, batch: Sequence[Statement]) -> StoreError | None:
+    def _commit(self, batch: Iterable[Statement]) -> StoreError | None:
         if self._failure is None:
             try:
                 self._run(batch)
@@ -184,13 +182,13 @@ class Store(AbstractContextManager["Store"]):
                     raise
         return self._failure
 
-    def _run(self, batch: Sequence[Statement]) -> None:
+    def _run(self, batch: Iterable[Statement]) -> None:
         if not batch and self.is_swept:
             return
         with self._db:
             self._db.execute("BEGIN IMMEDIATE")
             for statement, rows in groupby(batch, itemgetter(0)):
-                self._db.executemany(statement, [values for _, values in rows])
+                self._db.executemany(statement, (values for _, values in rows))
                 self.is_swept &= "garbage" not in statement
             if not self.is_swept:
                 self._sweep()

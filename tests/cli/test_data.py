@@ -63,7 +63,7 @@ def test_a_sandbox_moves_to_another_folder_and_resumes_there(tmp_path: Path) -> 
         assert refids(client, "shop") == ["two"]
         assert client.pay("three", sandbox="shop").status == 200
     again = refused("data", "import", str(other), file)
-    assert "has a sandbox 'shop' already: give --replace to replace it, or import into another folder" in again
+    assert "has a sandbox 'shop' already: give --replace to replace it, or import it elsewhere" in again
 
 
 @pytest.mark.parametrize("shows_secrets", [False, True])
@@ -256,7 +256,7 @@ def hostile(folder: Path, change: Callable[[Store], object]) -> Path:
     with Store(filled(folder), version="1.2.3") as store:
         change(store)
         store.commit()
-        export_sandbox(folder, "shop", file := folder.parent / "hostile", version="1.2.3")
+        export_sandbox(store.reader, "shop", file := folder.parent / "hostile", version="1.2.3")
     return file
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from simulator.persistence.database import reading_mode
 from simulator.persistence.errors import DamagedStore, NoSandbox, Unusable
 from simulator.persistence.maintenance import check, export_sandbox, import_sandbox
+from simulator.persistence.reader import folder_reader
 from simulator.persistence.store import Store
 from simulator.persistence.writer import Retention
 from tests.support.stores import VERSION, append, fill, held, put_mark
@@ -22,7 +22,8 @@ def file_of(store: Store, sandbox: str) -> Path:
     """The file of a sandbox, exported while the store has the folder open."""
     file = store.folder.parent / f"{store.folder.name} {sandbox}.sandbox"
     file.unlink(missing_ok=True)
-    export_sandbox(store.folder, sandbox, file, version=VERSION)
+    with folder_reader(store.folder) as reader:
+        export_sandbox(reader, sandbox, file, version=VERSION)
     return file
 
 
@@ -75,7 +76,7 @@ def test_a_sandbox_is_replaced_only_when_that_is_asked_for(tmp_path: Path) -> No
         later = held(store)
         with pytest.raises(
             Unusable,
-            match="has a sandbox 'shop' already: give --replace to replace it, or import into another",
+            match="has a sandbox 'shop' already: give --replace to replace it, or import it elsewhere",
         ):
             import_sandbox(store, file)
         assert held(store) == later
@@ -91,20 +92,19 @@ def test_a_sandbox_that_is_not_there_is_not_exported(tmp_path: Path) -> None:
         file_of(store, "none")
 
 
-def test_a_sandbox_that_is_reset_while_it_is_exported_is_not_exported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sandbox_that_is_reset_while_it_is_exported_is_exported_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "file"
     with opened(tmp_path / "a") as store:
         fill(store, "shop")
-
-        def reset(path: Path) -> str:
+        wanted = held(store)
+        with folder_reader(store.folder) as reader:
+            assert reader.lives()
             store.writer.new_life("shop", b"")
             store.commit()
-            return reading_mode(path)
-
-        monkeypatch.setattr("simulator.persistence.maintenance.reading_mode", reset)
-        with pytest.raises(Unusable, match="'shop' was reset or deleted meanwhile: export it again"):
-            file_of(store, "shop")
+            export_sandbox(reader, "shop", file, version=VERSION)
+    with opened(tmp_path / "b") as store:
+        import_sandbox(store, file)
+        assert held(store) == wanted
 
 
 def test_a_damaged_sandbox_is_not_exported(tmp_path: Path) -> None:
