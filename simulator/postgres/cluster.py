@@ -60,7 +60,7 @@ class Cluster:
         self.leases_lost = 0
         self.on_servers: Callable[[Collection[int]], None] = lambda servers: None
         self._keeper = StoreKeeper(self.store, self.gate)
-        self._leases = Leases(parsed, self.store.pool, lease_s)
+        self._leases = Leases(self.store.reader, lease_s)
         self._lease = LeaseKeeper(parsed, lease_s, self._lost_in_thread, self._seen_in_thread)
         self._database = Database(self.gate.close_for)
         self.owners = Owners(self.store, self._keeper, self._leases, self._database, self._tell)

@@ -13,10 +13,10 @@ from simulator.persistence.errors import Unusable
 from simulator.persistence.maintenance import exported_reader, import_statements
 from simulator.persistence.reader import Reader
 from simulator.persistence.writer import Retention, Writer
-from simulator.postgres.address import DatabaseAddress, connect, database_errors, parse_address
+from simulator.postgres.address import connect, database_errors, parse_address, set_up
 from simulator.postgres.leases import Leases
 from simulator.postgres.migration import prepare_database
-from simulator.postgres.postgres_store import SequenceKeys, open_pool, to_postgres
+from simulator.postgres.postgres_store import SequenceKeys, to_postgres
 
 LEASE_S: Final = 600.0
 """The longest time of an import."""
@@ -40,39 +40,27 @@ def import_to_database(address: str, file: Path, *, replaces: bool = False) -> s
     as `exported_reader`, without any change."""
     parsed = parse_address(address)
     prepare_database(parsed)
-    pool = open_pool(parsed)
-    try:
-        leases = Leases(parsed, pool, LEASE_S)
+    with exported_reader(file) as reader, database_errors(parsed), closing(connect(parsed)) as db:
+        (found,) = reader.lives()
+        target = Reader(partial(_execute, db), parsed.name)
+        leases = Leases(target, LEASE_S)
         server_id = leases.register("", "")
         try:
-            return _import(parsed, leases, server_id, file, replaces=replaces)
+            if leases.claim(found.sandbox, server_id, creates=True) != server_id:
+                hint = "delete it there, or stop it"
+                raise Unusable(f"{parsed.name}: a server has the sandbox {found.sandbox!r} in use: {hint}")
+            set_up(db, reseller_sim__server=str(server_id))
+            writer = Writer(target.lives(found.sandbox), SequenceKeys(target), Retention())
+            statements = import_statements(reader, found, writer, parsed.name, replaces=replaces)
+            with db.transaction():
+                db.execute("SELECT begin_commit(%s, 1)", (server_id,))
+                while rows := list(islice(statements, SENT_AT_ONCE)):
+                    with db.pipeline():
+                        for statement, values in rows:
+                            db.execute(to_postgres(statement), values)
+            return found.sandbox
         finally:
             leases.end(server_id)
-    finally:
-        pool.close(timeout=1.0)
-
-
-def _import(address: DatabaseAddress, leases: Leases, server_id: int, file: Path, *, replaces: bool) -> str:
-    with (
-        exported_reader(file) as reader,
-        database_errors(address),
-        closing(connect(address, reseller_sim__server=str(server_id))) as db,
-    ):
-        (found,) = reader.lives()
-        if leases.claim(found.sandbox, server_id, creates=True) != server_id:
-            raise Unusable(
-                f"{address.name}: a server has the sandbox {found.sandbox!r} in use: delete it there, or stop it"
-            )
-        target = Reader(partial(_execute, db), address.name)
-        writer = Writer(target.lives(found.sandbox), SequenceKeys(target), Retention())
-        statements = import_statements(reader, found, writer, address.name, replaces=replaces)
-        with db.transaction():
-            db.execute("SELECT begin_commit(%s, 1)", (server_id,))
-            while rows := list(islice(statements, SENT_AT_ONCE)):
-                with db.pipeline():
-                    for statement, values in rows:
-                        db.execute(to_postgres(statement), values)
-    return found.sandbox
 
 
 def _execute(db: "psycopg.Connection[Any]", statement: str, values: Sequence[Any]) -> Generator[Any, None, None]:

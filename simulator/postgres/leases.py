@@ -12,9 +12,8 @@ from typing import Any, Final, NamedTuple
 
 import psycopg
 
-from simulator.persistence.errors import StoreError
-from simulator.postgres.address import DatabaseAddress, connect, database_errors, store_error
-from simulator.postgres.postgres_store import Pool
+from simulator.persistence.reader import Reader
+from simulator.postgres.address import DatabaseAddress, connect
 
 RENEWALS_PER_LEASE: Final = 5
 ORPHANS_AT_ONCE: Final = 8
@@ -51,10 +50,8 @@ class Peer(NamedTuple):
 class Leases:
     """Ownership in the database. All methods block, may be called in any thread, and raise `StoreError`."""
 
-    def __init__(self, address: DatabaseAddress, pool: Pool, lease_s: float) -> None:
-        self.lease_s = lease_s
-        self._address = address
-        self._pool = pool
+    def __init__(self, reader: Reader, lease_s: float) -> None:
+        self._reader, self._lease_s = reader, lease_s
 
     def register(self, url: str, secret: str) -> int:
         """Register this server, and return its fencing number."""
@@ -62,17 +59,17 @@ class Leases:
         INSERT INTO servers (url, secret, lease, lease_ends)
         VALUES (%s, %s, %s * INTERVAL '1 second', clock_timestamp() + %s * INTERVAL '1 second') RETURNING id
         """
-        ((server_id,),) = self._rows(statement, url, secret, self.lease_s, self.lease_s)
+        ((server_id,),) = self._reader.rows(statement, url, secret, self._lease_s, self._lease_s)
         return int(server_id)
 
     def end(self, server_id: int) -> None:
         """End the lease of this server, so that others take its sandboxes over at once."""
-        self._rows("UPDATE servers SET is_fenced = TRUE WHERE id = %s RETURNING id", server_id)
+        self._reader.rows("UPDATE servers SET is_fenced = TRUE WHERE id = %s RETURNING id", server_id)
 
     def claim(self, sandbox: str, server_id: int, *, creates: bool = False) -> int | None:
         """Return the owner of a sandbox; this server becomes the owner if it has none. Return None for an unknown
         sandbox, unless this server is about to create it. Raises `LeaseLost`."""
-        ((owner,),) = self._rows("SELECT claim(%s, %s, %s)", sandbox, server_id, creates)
+        ((owner,),) = self._reader.rows("SELECT claim(%s, %s, %s)", sandbox, server_id, creates)
         return owner if owner is None else int(owner)
 
     def peer(self, server_id: int) -> Peer | None:
@@ -81,7 +78,8 @@ class Leases:
 
     def peers(self) -> list[Peer]:
         """Return the servers that are not fenced."""
-        return [Peer(*row) for row in self._rows("SELECT id, url, secret FROM servers WHERE NOT is_fenced ORDER BY id")]
+        rows = self._reader.rows("SELECT id, url, secret FROM servers WHERE NOT is_fenced ORDER BY id")
+        return [Peer(*row) for row in rows]
 
     def release(self, sandboxes: Sequence[str], server_id: int) -> None:
         """Give up the names of sandboxes that do not exist."""
@@ -89,16 +87,7 @@ class Leases:
         DELETE FROM owners WHERE server = %s AND sandbox = ANY(%s)
         AND NOT EXISTS (SELECT FROM lives WHERE lives.sandbox = owners.sandbox) RETURNING sandbox
         """
-        self._rows(statement, server_id, list(sandboxes))
-
-    def _rows(self, statement: str, *values: Any) -> list[Any]:
-        try:
-            with database_errors(self._address), self._pool.connection() as db:
-                return db.execute(statement.encode(), values).fetchall()
-        except StoreError:
-            raise
-        except psycopg.Error as error:
-            raise store_error(error, self._address) from None
+        self._reader.rows(statement, server_id, list(sandboxes))
 
 
 class LeaseKeeper:

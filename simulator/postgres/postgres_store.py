@@ -24,7 +24,16 @@ from simulator.persistence.gate import CommitCallback, call_waiting
 from simulator.persistence.reader import Reader
 from simulator.persistence.schema import LIFE_SHIFT
 from simulator.persistence.writer import Keys, Retention, Statement, Writer
-from simulator.postgres.address import PAUSE_S, TIMEOUT_S, DatabaseAddress, connect, is_outage, set_up, store_error
+from simulator.postgres.address import (
+    PAUSE_S,
+    TIMEOUT_S,
+    DatabaseAddress,
+    connect,
+    database_errors,
+    is_outage,
+    set_up,
+    store_error,
+)
 
 COMMITTED_ALREADY: Final = "RS002"
 READERS_MAX: Final = 4
@@ -33,7 +42,6 @@ SYNCHRONOUS_COMMIT: Final = {"process": "local", "power": "on"}
 """The setting of PostgreSQL for each `--durability`; both wait until the primary has flushed its log."""
 
 _ENTRIES: Final = "INSERT INTO entries "
-Pool = ConnectionPool[psycopg.Connection[Any]]
 
 
 class _Batch(NamedTuple):
@@ -47,22 +55,28 @@ class _Batch(NamedTuple):
 class PostgresStore:
     """See `Storage`. `begin` must be called before the first write, and after each lost lease."""
 
-    def __init__(
-        self,
-        address: DatabaseAddress,
-        durability: Literal["process", "power"] = "process",
-        retention: Retention | None = None,
-    ) -> None:
+    def __init__(self, address: DatabaseAddress, durability: Literal["process", "power"]) -> None:
         self.place = address.name
         self.server_id = 0
         self.commits = self.outages = 0
         self.down_since: float | None = None  # a monotonic time, while PostgreSQL does not answer
         self._address = address
         self._durability = durability
-        self.pool = open_pool(address)
-        self.reader = Reader(partial(execute_pooled, self.pool, address), address.name)
+        logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # it reports errors by exceptions as well
+        self._pool = ConnectionPool[psycopg.Connection[Any]](
+            address.conninfo,
+            kwargs={"autocommit": True, "client_encoding": "utf8"},
+            min_size=1,
+            max_size=READERS_MAX,
+            timeout=TIMEOUT_S,
+            reconnect_timeout=1.0,  # then the next reader tries again; the pauses of the pool would double without end
+            configure=set_up,
+            check=ConnectionPool.check_connection,
+            open=True,
+        )
+        self.reader = Reader(self._execute, address.name)
         self._keys = SequenceKeys(self.reader)
-        self.writer = Writer((), self._keys, retention or Retention())
+        self.writer = Writer((), self._keys, Retention())
         self._db: psycopg.Connection[Any] | None = None
         self._serial = 0
         self._waiting: deque[_Batch] = deque()
@@ -122,9 +136,15 @@ class PostgresStore:
             self._is_closed = True
             self._changed.notify_all()
         self._thread.join(TIMEOUT_S)
-        self.pool.close(timeout=1.0)
+        self._pool.close(timeout=1.0)
         if self._thread.is_alive():
             raise WriteFailed(f"{self.place}: does not answer: what was not acknowledged is lost")
+
+    def _execute(self, statement: str, values: Sequence[Any]) -> Generator[Any, None, None]:
+        """Yield the rows of a statement of the reader, in any thread. Raises `StoreError`."""
+        with database_errors(self._address), self._pool.connection() as db:
+            rows = db.execute(to_postgres(statement), values, binary=True).fetchall()
+        yield from rows
 
     def _run(self) -> None:
         while True:
@@ -191,34 +211,6 @@ class PostgresStore:
             with suppress(psycopg.Error):
                 self._db.close()
             self._db = None
-
-
-def open_pool(address: DatabaseAddress) -> Pool:
-    """Return a pool for reading. The library reports errors by exceptions alone, and logs none."""
-    logging.getLogger("psycopg").setLevel(logging.CRITICAL)
-    return ConnectionPool(
-        address.conninfo,
-        kwargs={"autocommit": True, "client_encoding": "utf8"},
-        min_size=1,
-        max_size=READERS_MAX,
-        timeout=TIMEOUT_S,
-        reconnect_timeout=1.0,  # then the next reader tries again; the pauses of the pool would double without end
-        configure=set_up,
-        check=ConnectionPool.check_connection,
-        open=True,
-    )
-
-
-def execute_pooled(
-    pool: Pool, address: DatabaseAddress, statement: str, values: Sequence[Any]
-) -> Generator[Any, None, None]:
-    """Yield the rows of a statement of a `Reader`, in any thread. Raises `StoreError`."""
-    try:
-        with pool.connection() as db:
-            rows = db.execute(to_postgres(statement), values, binary=True).fetchall()
-    except psycopg.Error as error:
-        raise store_error(error, address) from None
-    yield from rows
 
 
 @cache

@@ -26,7 +26,7 @@ class Server:
         address = parse_address(database)
         prepare_database(address)
         self.store = PostgresStore(address, durability)
-        self.leases = Leases(address, self.store.pool, LEASE_S)
+        self.leases = Leases(self.store.reader, LEASE_S)
         self.id = self.leases.register("http://127.0.0.1:1", "secret")
         self.store.begin(self.id)
 
