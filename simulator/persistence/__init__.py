@@ -7,7 +7,7 @@ answer, callback and webhook. So a sandbox needs only its inputs:
   in the journal, a command, the beginning or end of an attempt, a change of the clock, or a message to an inbox. In
   memory, all but the latest entries are packed, and share their large parts with the journal and the state.
 - A `life` of a sandbox begins with its creation, a reset or a rewind, and ends with the next of these, or with its
-  deletion. Its head has the scenario, the seed and the clock. In a store, a rewind shortens the life.
+  deletion. Its head has the scenario, the seed and the clock.
 - A `replay` plays the entries into a new sandbox, with the same code as under a server. A difference from the entries
   is a bug of the program, and is reported with the number of the entry.
 - A `snapshot` is the whole state after entry n, typed, in MessagePack. It only saves time: a snapshot that is damaged

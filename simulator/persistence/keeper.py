@@ -1,6 +1,6 @@
 """Stores the sandboxes of a server: their lives, the entries of their tapes, and their marks.
 
-`Sandboxes` and `LiveSandbox` call the `StoreKeeper` when a life begins, ends, is rewound or marked. In between, the
+`Sandboxes` and `LiveSandbox` call the `StoreKeeper` when a life begins, ends or is marked. In between, the
 `StoreRecorder` of a life gets each entry of its tape (`Tape.add`), and appends it to the store's `Writer` as a line.
 
 A change of a sandbox is written completely, or no answer leaves the server any more: otherwise memory would stay ahead
@@ -23,16 +23,15 @@ import msgspec
 from simulator.domain.errors import Conflict
 from simulator.persistence.errors import StoreError
 from simulator.persistence.gate import Gate, Storage
-from simulator.persistence.replay.codec import ANSWERED, BadTape, Numbers, answered_line, entry_line, written_line
+from simulator.persistence.replay.codec import BadTape, Numbers, answered_line, entry_line, written_line
 from simulator.persistence.replay.rebuilding import EPOCH
 from simulator.persistence.replay.tape_writer import entry_lines, head_of
 from simulator.persistence.tape.entries import Entry, RequestBegan
 from simulator.persistence.tape.tape import Tape
 from simulator.persistence.writer import EntryData, StoredLife, Writer
-from simulator.runtime.background import in_background
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.marks import Keeper, Mark, Marks, StoredPlace
+from simulator.runtime.marks import Keeper, Mark
 
 WRITTEN_AT_ONCE: Final = 200
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -54,12 +53,12 @@ class StoreKeeper(Keeper[LiveSandbox]):
         self._gate = gate
         self._recorders: dict[LiveSandbox, StoreRecorder] = {}
         self._serials = count(time_ns())  # after those of earlier processes
-        self._prepared: WeakKeyDictionary[LiveSandbox, tuple[StoredLife, int]] = WeakKeyDictionary()
-        """The lives of sandboxes that are about to begin, and how many entries of their tapes are written."""
+        self._prepared: WeakKeyDictionary[Tape, tuple[StoredLife, int]] = WeakKeyDictionary()
+        """The lives that are about to begin, by their tapes, and how many entries of these are written."""
 
     def begin(self, live: LiveSandbox) -> None:
         """Write the beginning of a life, and the entries that are already on its tape. Raises `StoreError`."""
-        life, written = self._prepared.pop(live, (None, 0))
+        life, written = self._prepared.pop(live.tape, (None, 0))
         writer = self._store.writer
         with self._gate.all_or_nothing():
             if life is None:
@@ -70,36 +69,12 @@ class StoreKeeper(Keeper[LiveSandbox]):
             for mark in live.marks:
                 self._write_mark(live, mark, mark.n)
 
-    def follow(self, live: LiveSandbox, tape: Tape | None = None) -> "StoreRecorder":
+    def follow(self, live: LiveSandbox) -> "StoreRecorder":
         """Record the later entries of a sandbox's tape, after the entries in the store."""
         self.leave(live)
-        tape = live.tape if tape is None else tape
-        recorder = StoreRecorder(self._store.writer, self._store.writer.life_of(live.id), self._gate, live, tape)
-        self._recorders[live] = tape.recorder = recorder
+        recorder = StoreRecorder(self._store.writer, self._store.writer.life_of(live.id), self._gate, live)
+        self._recorders[live] = live.tape.recorder = recorder
         return recorder
-
-    async def place_of(self, live: LiveSandbox, entries: int) -> StoredPlace:
-        """See `Keeper`."""
-        if live not in self._recorders:
-            raise _not_kept(f"the store has no sandbox {live.id!r}")
-        life = self._recorders[live].life
-        while True:
-            floor = life.floor
-            await self._gate.until_durable()
-            with not_kept_errors():
-                line, size = await in_background(self._store.reader.place, live.id, entries, ANSWERED, life.key)
-            if life.floor == floor:  # else the beginning may be gone since it was looked for
-                return StoredPlace(entries, line, size)
-
-    def rewound(self, live: LiveSandbox, place: StoredPlace, tape: Tape, marks: Marks) -> None:
-        """See `Keeper`."""
-        with self._gate.all_or_nothing():
-            life = self._recorders[live].life
-            self._store.writer.cut(live.id, place.line, place.bytes)
-            for name in life.marks.keys() - {mark.name for mark in marks}:
-                self._store.writer.drop_mark(live.id, name)
-            live.clock.now()  # the time that the lines get
-            self.follow(live, tape).add_all(tape.frozen_entries()[place.entries :])
 
     async def prepare(self, live: LiveSandbox) -> None:
         """Write the life of a rebuilt sandbox, a little per turn. It becomes valid when the sandbox begins."""
@@ -114,11 +89,11 @@ class StoreKeeper(Keeper[LiveSandbox]):
         except BaseException:
             writer.abandon_life(life)
             raise
-        self._prepared[live] = life, len(entries)
+        self._prepared[live.tape] = life, len(entries)
 
     def abandon(self, live: LiveSandbox) -> None:
         """See `Keeper`."""
-        prepared = self._prepared.pop(live, None)
+        prepared = self._prepared.pop(live.tape, None)
         if prepared is not None:
             self._store.writer.abandon_life(prepared[0])
 
@@ -150,13 +125,13 @@ class StoreKeeper(Keeper[LiveSandbox]):
 
 
 class StoreRecorder:
-    """Writes the entries of a `tape` to a `life` as lines of `replay/codec`, each with its wall time. A request that
-    waits has a line for its beginning, and a line for its answer. A failed write closes the gate."""
+    """Writes the entries of a sandbox's `tape` to a `life` as lines of `replay/codec`, each with its wall time. A
+    request that waits has a line for its beginning, and a line for its answer. A failed write closes the gate."""
 
-    def __init__(self, writer: Writer, life: StoredLife, gate: Gate, live: LiveSandbox, tape: Tape) -> None:
+    def __init__(self, writer: Writer, life: StoredLife, gate: Gate, live: LiveSandbox) -> None:
         self._writer = writer
         self.life = life
-        self.tape = tape
+        self.tape = live.tape
         self._gate = gate
         self._live = live
         self._began: Numbers = {}  # the line of the beginning of each waiting request, by the id of its record

@@ -26,9 +26,6 @@ _PARTS: Final = "SELECT name, data, crc FROM parts WHERE id BETWEEN ? AND ? ORDE
 _LAST: Final = f"""
 SELECT id & {LAST_ENTRY}, bytes_up_to FROM entries WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1
 """
-_NEXT_ENTRY: Final = """
-SELECT id FROM entries WHERE id BETWEEN ? AND ? AND substr(data, 1, ?) <> ? ORDER BY id LIMIT 1 OFFSET ?
-"""
 
 
 class Reader:
@@ -82,20 +79,6 @@ class Reader:
                     raise self._damaged(f"entry {n} of sandbox {sandbox!r}")
                 yield n, at_us, data
                 n += 1
-
-    def place(self, sandbox: str, count: int, apart: bytes, life: int | None = None) -> tuple[int, int]:
-        """Return the number of the entry after which `count` entries have come, and the bytes up to it. Entries that
-        begin with `apart` do not count, and belong to the entry before. Raises `NoSandbox`."""
-        found = self.life(sandbox, life)
-        if found.floor:
-            raise NoSandbox(f"the first entries of sandbox {sandbox!r} are not kept any more")
-        keys = entry_keys(found.key, last=found.n)  # without what is committed meanwhile
-        following = self.rows(_NEXT_ENTRY, *keys, len(apart), apart, count)
-        n = (following[0][0] & LAST_ENTRY) - 1 if following else found.n
-        rows = self.rows("SELECT bytes_up_to FROM entries WHERE id = ?", entry_keys(found.key, n)[0])
-        if n and not rows:
-            raise self._gap(sandbox, found.key, n)
-        return n, rows[0][0] if n else 0
 
     def marks(self, sandbox: str) -> list[tuple[str, int, bytes]]:
         """Return name, entry and note of each mark, in the order of the entries. Raises `NoSandbox`."""

@@ -82,17 +82,17 @@ class Rewinder:
         moment = await _moment_of(live, ref)
         async with self._rebuilding:
             player = await self._rebuilt(live, life, moment, live.id, live.beginning)
-        try:
-            place = await live.keeper.place_of(live, moment.n)
-        except Conflict:
-            refuse_lost(live, life)  # which is why, if it is
-            raise
-        refuse_lost(live, life)
-        live.driver.refuse_while_advancing()
         rebuilt, known = player.live, self.snapshots.of(live)
-        _copy_marks_and_probes(live, rebuilt, moment)
-        rebuilt.run_on_clock(rebuilding.leave_tape(player, self._surroundings.wall, moment.at, rebuilding.REWOUND))
-        await live.rewind_to(rebuilt, place, moment.about)
+        await live.keeper.prepare(rebuilt)
+        try:
+            refuse_lost(live, life)
+            live.driver.refuse_while_advancing()
+            _copy_marks_and_probes(live, rebuilt, moment)
+            rebuilt.run_on_clock(rebuilding.leave_tape(player, self._surroundings.wall, moment.at, rebuilding.REWOUND))
+            await live.rewind_to(rebuilt, moment.about)
+        except BaseException:
+            live.keeper.abandon(rebuilt)
+            raise
         self.snapshots.forget(life)
         self.snapshots.add(live, rebuilt.life, *(snapshot for snapshot in known if snapshot.n <= moment.n))
 

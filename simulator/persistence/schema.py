@@ -1,8 +1,7 @@
 """The tables of a data folder, with the keys and the checksums of their rows, and the errors of SQLite.
 
-A life here begins with the creation or a reset of its sandbox; a rewind removes its later entries. The upper bits of
-an entry's key are the key of its life, and the upper bits of a part's key are the key of its snapshot: related rows are
-adjacent, and are read and removed as a range of keys.
+The upper bits of an entry's key are the key of its life, and the upper bits of a part's key are the key of its
+snapshot: related rows are adjacent, and are read and removed as a range of keys.
 `garbage` has the ranges that are incomplete or no longer needed; each later commit removes some of their rows.
 """
 

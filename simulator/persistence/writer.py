@@ -7,7 +7,6 @@ path of each entry.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from simulator.persistence.errors import NoSandbox
@@ -50,10 +49,10 @@ BEGINNING = SnapshotSize(0, 0, 0, 0)
 class Retention:
     """What is kept of a life, by number of snapshots and by bytes of entries and snapshots.
 
-    A moment is reached from the newest snapshot at or before it. So the rule keeps the beginning of the life, which
-    counts as a snapshot; the last `snapshots` snapshots; the snapshot that each mark is reached from; and all entries
-    after the oldest of these. While they exceed `bytes_max`, the oldest snapshot is dropped, with the marks that need
-    it. The newest snapshot and the entries after it are never dropped: they are the state.
+    A restart begins at the newest snapshot, or at an earlier snapshot or the beginning of the life when that cannot be
+    used. So the rule keeps the last `snapshots` snapshots, and all entries. While they exceed `bytes_max`, it drops
+    first the entries before the oldest of these snapshots, then the oldest snapshot with the entries up to the next.
+    The newest snapshot and the entries after it are never dropped: they are the state.
     """
 
     snapshots: int = 3
@@ -61,36 +60,25 @@ class Retention:
 
 
 def apply_retention(
-    rule: Retention, snapshots: Sequence[SnapshotSize], marks: Sequence[tuple[str, int]], floor_n: int, bytes_up_to: int
-) -> tuple[SnapshotSize, frozenset[int], frozenset[str]]:
-    """Return what the rule keeps of a life with at least one snapshot: the snapshot before the first kept entry, which
-    is `BEGINNING` when all are kept, the keys of snapshots, and the names of marks.
+    rule: Retention, snapshots: Sequence[SnapshotSize], floor: int, bytes_up_to: int
+) -> list[SnapshotSize]:
+    """Return what the rule keeps of the snapshots of a life, at least one; first comes the place that all kept entries
+    are after, which is `BEGINNING` when all are kept.
 
-    `snapshots` and `marks` (name and n) are ordered by `n`; entries up to `floor_n` are already removed; `bytes_up_to`
-    is the number of bytes that the life has appended in total.
+    `snapshots` are ordered by `n`; entries up to `floor` are already removed; `bytes_up_to` is the number of bytes that
+    the life has appended in total.
     """
-    first = [BEGINNING] if floor_n == 0 else []
-    snapshots = [*first, *snapshots]
-    newest = snapshots[-1]
-    by_n = attrgetter("n")
-    reached = {
-        name: max((snapshot for snapshot in snapshots if snapshot.n <= n), key=by_n)
-        for name, n in marks
-        if n >= floor_n
-    }
-    bases = sorted({*first, *snapshots[-rule.snapshots :], *reached.values()}, key=by_n)
-    while bases[0] is not newest:
-        if bytes_up_to - bases[0].bytes_up_to + sum(base.size for base in bases) <= rule.bytes_max:
+    kept = [*([] if floor else [BEGINNING]), *snapshots[-rule.snapshots :]]
+    while len(kept) > 1:
+        if bytes_up_to - kept[0].bytes_up_to + sum(snapshot.size for snapshot in kept) <= rule.bytes_max:
             break
-        bases.pop(0)
-    kept = set(bases)
-    names = frozenset(name for name, base in reached.items() if base in kept)
-    return bases[0], frozenset(snapshot.key for snapshot in kept if snapshot.key), names
+        kept.pop(0)
+    return kept
 
 
 @dataclass(slots=True, eq=False)
 class StoredLife:
-    """A sandbox in the store, from its creation or reset to the next reset."""
+    """A life of a sandbox in the store."""
 
     key: int
     sandbox: str
@@ -197,17 +185,6 @@ class Writer:
             row = life.key << LIFE_SHIFT | n, at_us, total, checksum(n, at_us, total, data), data
             self._statements.append((_INSERT_ENTRY, row))
 
-    def cut(self, sandbox: str, n: int, bytes_up_to: int) -> None:
-        """Cut a sandbox after entry `n`, where its entries had `bytes_up_to` bytes (see `Reader.place`): later entries,
-        snapshots and marks are removed. Raises `NoSandbox`."""
-        life = self.life_of(sandbox)
-        self.write("DELETE FROM entries WHERE id BETWEEN ? AND ?", entry_keys(life.key, n + 1))
-        for name in [name for name, place in life.marks.items() if place > n]:
-            self.drop_mark(sandbox, name)
-        self._close_snapshot(life)
-        self._drop_snapshots(life, [snapshot for snapshot in life.snapshots if snapshot.n > n])
-        life.n, life.bytes_up_to = n, bytes_up_to
-
     def put_mark(self, life: StoredLife, name: str, n: int, note: bytes = b"") -> None:
         """Mark the moment after entry `n`; `note` is the caller's. Raises `ValueError` for a name that is not valid
         text."""
@@ -232,11 +209,11 @@ class Writer:
         """Apply the retention rule to a life."""
         if not life.snapshots:
             return
-        marks = sorted(life.marks.items(), key=lambda mark: (mark[1], mark[0]))
-        base, snapshots, names = apply_retention(self._retention, life.snapshots, marks, life.floor, life.bytes_up_to)
-        for name in life.marks.keys() - names:
+        kept = apply_retention(self._retention, life.snapshots, life.floor, life.bytes_up_to)
+        base = kept[0]
+        for name in [name for name, n in life.marks.items() if n < base.n]:
             self.drop_mark(life.sandbox, name)
-        self._drop_snapshots(life, [snapshot for snapshot in life.snapshots if snapshot.key not in snapshots])
+        self._drop_snapshots(life, [snapshot for snapshot in life.snapshots if snapshot not in kept])
         if base.n > life.floor:
             life.floor, life.floor_bytes = floor = base.n, base.bytes_up_to
             self.write(_RAISE_FLOOR, (*floor, checksum(life.sandbox, *floor, life.head), life.key))

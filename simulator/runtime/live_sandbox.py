@@ -41,7 +41,7 @@ from simulator.runtime.holds import Holds
 from simulator.runtime.inboxes import InboxInputs
 from simulator.runtime.journal import Exchange, Journal
 from simulator.runtime.lives import FirstState, Life, LifeEnding, SandboxSpec, Surroundings, first_state
-from simulator.runtime.marks import NO_KEEPER, Keeper, StoredPlace
+from simulator.runtime.marks import NO_KEEPER, Keeper
 from simulator.runtime.operations import ServerCounts
 from simulator.runtime.traces import Trace, caller
 from simulator.runtime.wait_limits import Delays, Notifier, Turnstile, WaitingRoom
@@ -230,15 +230,15 @@ class LiveSandbox:
             self.events.note(Action("reset", self.clock.now()))
             self.start()
 
-    async def rewind_to(self, rebuilt: "LiveSandbox", place: StoredPlace, moment: str) -> None:
-        """Continue with the life of `rebuilt`: this sandbox as it was at `place` on its tape. `moment` is the name of
-        the place in the event of the rewind."""
-        self.keeper.rewound(self, place, rebuilt.tape, rebuilt.marks)
+    async def rewind_to(self, rebuilt: "LiveSandbox", moment: str) -> None:
+        """Continue with the life of `rebuilt`: this sandbox as it was at an earlier place on its tape. `moment` is the
+        name of the place in the event of the rewind."""
         old_driver = self.driver
         self._stop_life("rewound")
         rebuilt.join(self._surroundings)
         self.spec = rebuilt.spec
         self._replace_life(rebuilt.life, rebuilt.clock)
+        self.keeper.begin(self)
         self.events.note(Action("rewound", self.clock.now(), moment))
         self.start()
         await old_driver.close()

@@ -5,12 +5,11 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Final, Generic, TypeVar
 
 import msgspec
 
 from simulator.domain.errors import Conflict, Unknown
-from simulator.persistence.tape.tape import Tape
 
 MARKS_MAX = 100
 
@@ -66,35 +65,18 @@ class Marks:
 Live = TypeVar("Live", contravariant=True)
 
 
-class StoredPlace(NamedTuple):
-    """A place on a stored tape, after a number of entries: its line, and the bytes up to it."""
-
-    entries: int
-    line: int
-    bytes: int
-
-
 class Keeper(Generic[Live]):
     """A storage for sandboxes of the type `Live`, which report their tape entries to it themselves. This one stores
     nothing. Others raise an error when something cannot be stored, and from then on no answer leaves the server."""
 
     def begin(self, live: Live) -> None:
-        """Store a sandbox that was created or reset."""
-
-    async def place_of(self, live: Live, entries: int) -> StoredPlace:
-        """Return the place on the tape of a sandbox, for a waiting request. Raises `Conflict` when it is no longer
-        stored."""
-        return StoredPlace(entries, 0, 0)
-
-    def rewound(self, live: Live, place: StoredPlace, tape: Tape, marks: Marks) -> None:
-        """Store that a sandbox returns to this place, with a rebuilt `tape` and these marks. The tape may have entries
-        after the place: the ends of attempts that the rewind interrupts."""
+        """Store a sandbox that was created, reset or rewound."""
 
     async def prepare(self, live: Live) -> None:
-        """Prepare for a rebuilt sandbox, which `begin` is called with next."""
+        """Prepare for the tape of a rebuilt sandbox, with which a sandbox begins next."""
 
     def abandon(self, live: Live) -> None:
-        """Discard the preparation for a sandbox, if any: it does not begin."""
+        """Discard the preparation for a rebuilt sandbox, if any: it does not begin."""
 
     def forget(self, live: Live) -> None:
         """Delete a sandbox."""

@@ -145,9 +145,9 @@ def test_a_mark_of_a_sandbox_that_is_deleted_meanwhile_is_refused(tmp_path: Path
 
 
 CHANGES: dict[str, tuple[str, Callable[[Client], Awaitable[object]]]] = {
-    "rewound": ("cut", lambda client: client.asim("POST", "/sandboxes/first/rewind", {"n": 2})),
+    "rewound": ("activate_life", lambda client: client.asim("POST", "/sandboxes/first/rewind", {"n": 2})),
     "rewound, and half of it written": (
-        "drop_mark", lambda client: client.asim("POST", "/sandboxes/first/rewind", {"n": 2}),
+        "forget", lambda client: client.asim("POST", "/sandboxes/first/rewind", {"n": 2}),
     ),
     "reset": ("new_life", lambda client: client.asim("POST", "/sandboxes/first/reset")),
     "created": ("new_life", lambda client: client.asim("POST", "/sandboxes", {"id": "third"})),

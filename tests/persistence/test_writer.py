@@ -50,13 +50,13 @@ def test_entries_are_encoded_at_the_commit_in_the_order_of_all_writes(store: Sto
     snapshot.complete()
     store.writer.append(life, 3, entry(3))
     append(store.writer, "shop", 4, b"entry 4")
-    store.writer.cut("shop", 3, 21)
+    store.writer.drop_mark("shop", "none")
     store.writer.append(life, 5, entry(5))
     store.commit()
     found = held_of(store, "shop")
-    assert found["entries"] == [(1, 1, b"entry 1"), (2, 2, b"entry 2"), (3, 3, b"entry 3"), (4, 5, b"entry 5")]
+    assert found["entries"] == [(n, n, b"entry %d" % n) for n in (1, 2, 3, 4, 5)]
     assert encoded == [1, 2, 3, 5]
-    assert life.bytes_up_to == 28
+    assert life.bytes_up_to == 35
     assert check(store.folder).problems == []
 
 
@@ -149,56 +149,3 @@ def test_entries_are_read_in_slices_from_anywhere(store: Store) -> None:
     store.commit()
     for begin in (1, 2, 512, 513, 1400, 1401):
         assert [n for n, *_ in store.reader.entries("shop", begin)] == list(range(begin, 1401))
-
-
-def test_a_cut_takes_away_what_came_later_and_leaves_the_rest(tmp_path: Path) -> None:
-    with Store(tmp_path / "cut", version=VERSION) as store:
-        writing = store.writer
-        writing.new_life("shop", b"")
-        for n in (1, 2, 3, 4, 5):
-            append(writing, "shop", n, b"-apart" if n == 3 else b"entry")
-            put_mark(store, "shop", f"mark {n}", note=b"%d" % n)
-            snapshot = writing.begin_snapshot("shop")
-            snapshot.put("all", b"the same")
-            snapshot.complete()
-            store.commit()
-        assert [store.reader.place("shop", count, b"-") for count in range(5)] == [
-            (0, 0), (1, 5), (3, 16), (4, 21), (5, 26)
-        ]  # fmt: skip
-        writing.begin_snapshot("shop").put("half", b"")
-        store.commit()
-        writing.cut("shop", *store.reader.place("shop", 2, b"-"))
-        assert append(writing, "shop", 9, b"other") == 4
-        store.commit()
-        assert [(n, data) for n, _, data in store.reader.entries("shop")] == [
-            (1, b"entry"), (2, b"entry"), (3, b"-apart"), (4, b"other")
-        ]  # fmt: skip
-        assert [one.n for one in store.reader.life("shop").snapshots] == [1, 2, 3]
-        assert store.reader.marks("shop")[-1] == ("mark 3", 3, b"3")
-        snapshot = writing.begin_snapshot("shop")
-        snapshot.put("all", b"the same")
-        snapshot.complete()
-        store.commit()
-        assert dict(store.reader.parts(store.reader.life("shop").snapshots[-1])) == {"all": b"the same"}
-    assert check(tmp_path / "cut").problems == []
-
-
-def test_a_place_lists_no_entry_that_is_committed_during_the_search(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with Store(tmp_path / "data", version="1") as store:
-        store.writer.new_life("shop", b"head")
-        for text in (b"a", b"b", b"-b"):
-            append(store.writer, "shop", 0, text)
-        store.commit()
-        reading, asked = store.reader, store.reader.rows
-
-        def beside(statement: str, *values: object) -> object:
-            found = asked(statement, *values)
-            if "OFFSET" in statement:
-                append(store.writer, "shop", 0, b"c")
-                store.commit()
-            return found
-
-        monkeypatch.setattr(reading, "rows", beside)
-        assert reading.place("shop", 2, b"-") == (3, 4)

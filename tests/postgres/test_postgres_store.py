@@ -76,7 +76,6 @@ def test_what_is_committed_is_read_as_from_a_folder(one: Server) -> None:
     assert [dict(reader.parts(found)) for found in reader.life("shop").snapshots] == [{"wallets": b"as of now"}]
     (found,) = reader.lives("shop")
     assert (found.key, found.n, found.marks, found.snapshots) == (life.key, life.n, life.marks, life.snapshots)
-    assert reader.place("shop", 4, b"-") == (4, sum(len(b"entry %d" % number) for number in range(1, 5)))
 
 
 def test_a_commit_whose_answer_was_lost_is_made_once(one: Server, database: str) -> None:

@@ -15,7 +15,6 @@ from simulator.cli.server import ignored_flags
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.keeper import StoreKeeper
 from simulator.persistence.snapshot_schedule import SnapshotSchedule
-from simulator.runtime.background import in_background
 from simulator.runtime.sandboxes import DEFAULT as DEFAULT_ID
 from tests.support.client import Client, Response, running
 from tests.support.stores import as_killed
@@ -107,15 +106,3 @@ class Held:
         await meanwhile()
         self._may_go.set()
         return await answer
-
-
-class HeldLookup(Held):
-    """Suspends the result of the keeper's first background look-up until the test resumes it."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._is_there, self._may_go, self._is_behind = asyncio.Event(), asyncio.Event(), True
-
-        async def held(*arguments: Any) -> Any:
-            return await self._hold(in_background(*arguments))
-
-        monkeypatch.setattr("simulator.persistence.keeper.in_background", held)

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 
 from simulator.cli.main import main
 from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, OutgoingRequest
@@ -12,11 +13,9 @@ from simulator.persistence.gate import Act, Gate
 from simulator.persistence.keeper import StoreKeeper
 from simulator.persistence.replay import rebuilding
 from simulator.persistence.replay.player import Player
-from simulator.persistence.tape.tape import Tape
 from simulator.runtime import lanes
 from simulator.runtime.courier import Sender
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.marks import Marks, StoredPlace
 from simulator.server.transports import GatedTransport
 from tests.support.processes import PROGRAM
 from tools.kills.frequent_snapshots import use_short_intervals
@@ -93,13 +92,15 @@ def interrupted_attempts_count() -> None:
 
 
 def rewinds_are_not_written() -> None:
-    """Leave rewound entries on disk, and append new entries after them."""
+    """Leave the entries after the moment of a rewind on disk, and append new entries after them."""
     use_short_intervals()
 
-    def forgetful(keeper: StoreKeeper, live: LiveSandbox, place: StoredPlace, tape: Tape, marks: Marks) -> None:
-        keeper.follow(live, tape)
+    begin = StoreKeeper.begin
 
-    StoreKeeper.rewound = forgetful  # type: ignore[assignment, method-assign]
+    def forgetful(self: StoreKeeper, live: LiveSandbox) -> None:
+        (self.follow if live.last_ending == "rewound" else partial(begin, self))(live)
+
+    StoreKeeper.begin = forgetful  # type: ignore[method-assign]
 
 
 DEFECTS: dict[str, Callable[[], None]] = {

@@ -101,10 +101,6 @@ class AnsweredLine(Line, frozen=True, tag="answered", kw_only=True):
     answer: AnswerLine
 
 
-ANSWERED: Final = b'{"entry":"answered"'
-"""The beginning of lines that are not entries of their own."""
-
-
 class AttemptLine(Line, frozen=True, tag="attempt"):
     """An attempt of a callback or webhook, with its request."""
 
