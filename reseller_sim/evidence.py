@@ -14,6 +14,7 @@ from reseller_sim.formats import Row, one_line, outcome, printable, request_line
 if TYPE_CHECKING:
     from reseller_sim.identity import Records
 
+__tracebackhide__ = True  # pytest shows the line of the test
 LINES_MAX = 12
 STORIES_MAX = 3
 STORY_LINES_MAX = (8, 22)  # from its beginning, and up to its end

@@ -21,6 +21,7 @@ from io import BufferedReader, RawIOBase
 from typing import Any
 from urllib.parse import urlsplit
 
+__tracebackhide__ = True  # pytest shows the line of the test
 CA_VARIABLE = "RESELLER_SIM_CA"
 BYPASSES = ("NO_PROXY", "no_proxy")
 PROXIES = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+__tracebackhide__ = True  # pytest shows the line of the test
 Duration = str | float | timedelta
 Moment = str | datetime
 Money = str | float | Decimal

@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 from reseller_sim.exchange import Content, Socket, real_time
 from reseller_sim.signatures import Verdict, key_of, verify_webhook
 
+__tracebackhide__ = True  # pytest shows the line of the test
 LOOPBACK = "127.0.0.1"
 MESSAGES_MAX = 10_000
 BODY_BYTES_MAX = 1 << 20

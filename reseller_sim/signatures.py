@@ -10,6 +10,7 @@ from hmac import compare_digest, digest
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+__tracebackhide__ = True  # pytest shows the line of the test
 Request = TypeVar("Request")
 
 TOLERANCE_S = 300

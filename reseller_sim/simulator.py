@@ -38,12 +38,13 @@ class Simulator(AbstractContextManager["Simulator"]):
     """
 
     def __init__(self, url: str | None = None, token: str | None = None) -> None:
+        where = "" if url is not None else " in RESELLER_SIM_URL"
         if url is None:
             url = os.environ.get("RESELLER_SIM_URL") or DEFAULT_URL
             token = token or os.environ.get("RESELLER_SIM_TOKEN") or os.environ.get("RESELLER_SIM_CONTROL_TOKEN")
         if not is_url(url):
             what = f"an http or https URL such as {DEFAULT_URL}, without a user, a query and a fragment"
-            raise ValueError(f"the address of a simulator must be {what}, not {url!r:.200}")
+            raise ValueError(f"the address of a simulator{where} must be {what}, not {url!r:.200}")
         self.control = Control(_BELOW_ROOT.sub("", url), token)
         self.url, self.control_url = self.control.root, self.control.url
         self._process: Process | None = None

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import date, datetime
 from http.client import HTTPMessage
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,7 +72,7 @@ def test_an_address_that_is_no_url_is_refused(kind: type[Simulator], url: str, m
     ):
         kind(url)
     monkeypatch.setenv("RESELLER_SIM_URL", url or "x")
-    with pytest.raises(ValueError, match="must be an http or https URL"):
+    with pytest.raises(ValueError, match=r"simulator in RESELLER_SIM_URL must be an http or https URL"):
         kind()
 
 
@@ -93,8 +94,11 @@ def test_an_address_that_is_no_url_is_refused(kind: type[Simulator], url: str, m
     ],
 )
 def test_a_value_that_cannot_be_sent_is_refused(call: Callable[[], object], error: type[Exception], said: str) -> None:
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=said) as raised:
         call()
+    ours = [entry for entry in raised.traceback if Path(str(entry.path)).parent.name == "reseller_sim"]
+    assert ours
+    assert all(entry.ishidden(raised) for entry in ours), "pytest shows the line of the test"
 
 
 def test_a_status_that_http_lacks_is_refused_where_a_reply_is_planned() -> None:
