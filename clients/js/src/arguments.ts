@@ -12,8 +12,8 @@ const DURATION_S_MAX = 3660 * DAY_S;
 const MICROSECONDS: Record<string, number> = { ms: 1e3, s: 1e6, m: 60e6, h: 3_600e6, d: DAY_S * 1e6 };
 const DURATION_PATTERN = /^([0-9]{1,9}(\.[0-9]{1,3})?(ms|s|m|h|d)){1,5}$/; // as scenarios write them, but never below 0
 
-/** Values that a parameter or an option takes: in words, by their type, and by what can be meant; an object's options; and whether
- * undefined means the same as leaving it out. */
+/** Values that a parameter or an option takes: in words, by their type, and by what can be meant; an object's options; whether
+ * undefined means the same as leaving it out; and whether messages must not show it. */
 interface Kind {
   readonly wanted: string;
   readonly isType: (value: any) => boolean;
@@ -21,6 +21,7 @@ interface Kind {
   readonly choices?: readonly string[];
   readonly options?: Signature;
   readonly isUnset?: boolean;
+  readonly isSecret?: boolean;
 }
 
 /** The parameters of a function in order, or the options of an object. A name that ends in `?` may be left out. */
@@ -61,8 +62,8 @@ export function guard(type: { prototype: object; name: string }, of: string, sig
 function checkValue(of: string, name: string, value: unknown, kind: Kind): void {
   if (value === undefined && kind.isUnset) return;
   if (kind.options !== undefined && isObject(value)) return checkOptions(of, value, kind.options);
-  const { wanted, isType, isInRange, choices } = kind;
-  const problem = `${of}: ${name} is ${inspected(value)}`;
+  const { wanted, isType, isInRange, choices, isSecret } = kind;
+  const problem = `${of}: ${name} is ${isSecret && isText(value) ? `a text of ${value.length} characters` : inspected(value)}`;
   if (!isType(value)) throw new TypeError(`${problem}; give ${wanted}`);
   if (choices?.includes(value as string) ?? isInRange?.(value) ?? true) return;
   const near = choices && nearest(value as string, choices);
@@ -108,9 +109,9 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return likeness(best) >= LIKENESS_MIN ? best : undefined;
 }
 
-/** A value as a message shows it: a text in quotes, of an object only its class. */
+/** A value as a message shows it: a text in quotes, of an address without its user and password, of an object only its class. */
 export function inspected(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.slice(0, SHOWN_CHARS_MAX));
+  if (typeof value === "string") return JSON.stringify(value.replace(/\/\/[^/]*@/, "//***@").slice(0, SHOWN_CHARS_MAX));
   if (typeof value === "function") return "a function";
   if (typeof value !== "object" || value === null) return String(value) + (typeof value === "bigint" ? "n" : "");
   return Array.isArray(value) ? "a list" : isObject(value) ? "an object" : `a ${value.constructor?.name || "value"}`;
@@ -154,6 +155,7 @@ const number = (wanted: string, isInRange: (value: number) => boolean): Kind => 
 const choice = (choices: readonly string[]): Kind => ({ ...kind(`one of ${choices.join(", ")}`, isText), choices });
 const either = (one: Kind, other: Kind): Kind => ({ ...other, ...one, wanted: `${one.wanted} or ${other.wanted}` });
 const unset = (one: Kind): Kind => ({ ...one, isUnset: true });
+const secret = (one: Kind): Kind => ({ ...one, isSecret: true });
 const options = (members: Signature): Kind => ({ ...kind(`an object with ${Object.keys(members).map(bare).join(", ")}`, isObject), options: members });
 /** Options without the undefined ones. */
 const settings = (members: Signature): Kind => unset(options(Object.fromEntries(Object.entries(members).map(([name, one]) => [name, unset(one)]))));
@@ -192,8 +194,9 @@ const TIME = kind(`a Date, or a text such as "2027-01-01T00:00:00Z"`, (value) =>
 const DURATION = kind(`a duration such as 90 or "1h30m"`, isTextOrNumber);
 const SEED = number(`a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`, (value) => Number.isSafeInteger(value) && value >= 0);
 const CLOCK = text("manual, real, or one such as x60", /^(manual|real|x\d{1,9}(\.\d{1,9})?)$/);
-const HEX = text("the hexadecimal secret that PUT /v2/balance-webhook showed", /^([0-9a-f]{2})+$/i);
-const BASE64 = text("the secret in Base64", /^(?=.)([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/);
+const HEX = secret(text("the hexadecimal secret that PUT /v2/balance-webhook showed", /^([0-9a-f]{2})+$/i));
+const BASE64 = secret(text("the secret in Base64", /^(?=.)([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/));
+const TOKEN = secret(text("a text that a header can have", /^[\x20-\x7e]*$/));
 const SERVER = kind("a URL such as http://127.0.0.1:8080", (value) => isText(value) || value instanceof URL, (value: string | URL) => isHttpUrl(`${value}`));
 const TARGET = kind("a URL, or inbox:NAME", (value) => isText(value) || value instanceof URL, (value: string | URL) => /^(https?:\/\/|inbox:)./.test(`${value}`));
 const isAddress = (value: string | URL) => /^(https?:\/)?\//i.test(`${value}`) && URL.canParse(value, "http://localhost");
@@ -221,7 +224,7 @@ const REQUESTS = Object.fromEntries(FILTERS.map((name) => [`${name}?`, /^(status
 const BEHAVIOUR = { "delayS?": WAIT_S, "disconnect?": FLAG, "body?": BYTES, "contentType?": text("printable ASCII such as text/plain", /^[\x20-\x7e]+$/) };
 
 export const SIMULATOR = {
-  constructor: { "options?": either(SERVER, settings({ "url?": SERVER, "token?": text("a text that a header can have", /^[\x20-\x7e]*$/) })) },
+  constructor: { "options?": either(SERVER, settings({ "url?": SERVER, "token?": TOKEN })) },
   start: { "options?": either(TEXT, START_OPTIONS) },
   sandbox: { "options?": SANDBOX_OPTIONS },
   open: { id: TEXT },

@@ -157,6 +157,17 @@ test("a value of a wrong type is refused with what to give", async () => {
   }
 });
 
+test("a refused value is not shown where it is a secret", () => {
+  const refused = [
+    ["apiSecret is a text of 13 characters; give the secret in Base64", () => hmacHeaders({ ...order, apiSecret: "bm90LWEtc2Vj\n" })],
+    ["secret is a text of 3 characters; give the hexadecimal secret", () => verifyWebhook("5f\n", {}, "")],
+    ["token is a text of 4 characters; give a text that a header can have", () => new Simulator({ token: "5f5\n" })],
+    ['options is "http://***@127.0.0.1:8080"; give a URL', () => new Simulator("http://me:5f5f@127.0.0.1:8080")],
+    ['url is "http://***@127.0.0.1:8080"; give a URL', () => new Simulator({ url: "http://me:5f5f@127.0.0.1:8080" })],
+  ];
+  for (const [said, call] of refused) assert.throws(call, (error) => error instanceof RangeError && error.message.includes(said), said);
+});
+
 test("a value that cannot be meant is refused", async () => {
   const waits = [NaN, -1, Infinity, 86_401].flatMap((timeoutS) => [
     () => sandbox.waitForCallback({ timeoutS }),
