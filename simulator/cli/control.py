@@ -28,6 +28,7 @@ NO_PATH = "unknown_path"
 NOT_READY = ("starting", "rebuilding", "draining", "stopping")
 PROBLEMS_MAX = 3
 OK = 200
+EVENT_STREAM = "text/event-stream"
 
 SILENCE_S = 40.0
 """The timeout of a silent stream. A server sends a comment every 15 seconds."""
@@ -81,13 +82,16 @@ class Control:
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:
-        """Turn the errors of the client into ends of the verb."""
+        """Turn the errors of the client, and members that an answer lacks, into ends of the verb."""
         try:
             yield
         except client.SimulatorError as refused:
             raise self._refusal(refused) from None
         except client.WrongAnswer as wrong:
-            raise self.useless(str(wrong).partition(" was ")[2] or str(wrong)) from None
+            text = str(wrong).removeprefix(f"{self.client.root} ")
+            raise self.useless(text.partition(" was ")[2] or text) from None
+        except KeyError as missing:
+            raise self.useless(f"answered without {missing}: is it a simulator?") from None
         except client.NotRunning as gone:
             if gone.reason is not None and isinstance(gone.reason.__cause__, TimeoutError):
                 raise self.useless("did not answer in time") from None
@@ -202,7 +206,7 @@ class Stream:
             try:
                 connection.request("GET", "/" + self._url.partition("://")[2].partition("/")[2], headers=self._headers)
                 response = connection.getresponse()
-                if response.status == OK:
+                if response.status == OK and response.getheader("Content-Type", "").startswith(EVENT_STREAM):
                     return response
                 answer = Answer(response.status, {}, response.read(LINE_BYTES_MAX))
             except (HTTPException, OSError, ValueError, Unanswered) as error:

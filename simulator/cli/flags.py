@@ -127,10 +127,8 @@ def control_flags(function: Callable[..., Any]) -> Callable[..., Any]:
         from simulator.cli.control import Control
 
         control = Control(url, sandbox, control_token)
-        try:
+        with control.translate_errors():
             return function(*args, control=control, **flags)
-        except KeyError as missing:
-            raise control.useless(f"answered without {missing}: is it a simulator?") from None
 
     return running_flags(with_control)
 

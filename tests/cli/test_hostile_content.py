@@ -316,7 +316,7 @@ def test_watchers_escape_what_the_server_sent() -> None:
     last = event | {"kind": "action", "action": "deleted", "about": UNSAFE}
     body = "".join(f"data: {json.dumps(one)}\n\n" for one in (status, last))
     for words in (("tail",), ("tail", "--json"), ("listen", "--forward-to", "http://127.0.0.1:9")):
-        with answering(b"HTTP/1.0 200 OK\r\n", body.encode()) as url:
+        with answering(b"HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n", body.encode()) as url:
             done = invoke(*words, "--url", url, "--sandbox", UNSAFE.replace("\0", ""))
         assert done.exit_code == 0
         assert_harmless(done.stdout + done.stderr)

@@ -112,6 +112,18 @@ def test_an_answer_that_is_no_stream_is_reported() -> None:
     assert said == f"reseller-sim tail: {url} sent something that is not an event: is it a simulator?"
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [(b"<html>", "answered with 200 '<html>': is it a simulator?"), (b"{}", "answered 200 instead of")],
+)
+def test_another_server_is_not_asked_again(body: bytes, said: str) -> None:
+    page = b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n\r\n" + body
+    with server(page, page) as (url, got):
+        assert said in refusal(invoke("tail", "--url", url), 3)
+        assert len(got) == 1
+        socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2]))).close()  # so that the server ends
+
+
 def raw(data: str) -> bytes:
     return HEAD + f"id: x.1\ndata: {data}\n\n".encode()
 
