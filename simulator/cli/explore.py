@@ -171,7 +171,7 @@ def _ending_with_reasons(place: Path, command: str = "COMMAND") -> Iterator[None
     except BaselineFails as error:
         text = f"{command} fails without any fault: {error}"
     except OSError as error:
-        text = f"{place}: {error.strerror or error}"
+        text = f"{error.filename or f'stdout or {place}'}: {error.strerror or error}"
     else:
         return
     raise CannotStart(text)

@@ -140,10 +140,9 @@ def _serve(file: TapeFile, life: TapeLife, until: Until, flags: dict[str, Any]) 
     """Replay a tape and serve the sandbox until the server is stopped."""
 
     def on_ready(running: BoundServer) -> None:
-        echo(banner.page(running))
         where = running.url if head.sandbox == "default" else f"{running.url}/s/{head.sandbox}"
         played = entries_of(proof.player.place, len(life.tape.entries))
-        echo(whole_line(f"{life} continues after {played} at {where}"))
+        running.announce(f"{banner.page(running)}\n{whole_line(f'{life} continues after {played} at {where}')}")
 
     end, head = file.end_of(life, until), life.tape.head
     if until is None and life.tape.damage and not life.tape.is_cut:
@@ -166,4 +165,4 @@ def _serve(file: TapeFile, life: TapeLife, until: Until, flags: dict[str, Any]) 
         live.run_on_clock(leave_tape(proof.player, running.app.wall, end and end.at))
         running.app.sandboxes.adopt(live)
     running.server.run()
-    return 0
+    return 3 if running.failures else 0

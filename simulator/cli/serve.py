@@ -15,7 +15,7 @@ import click
 from reseller_sim.exchange import Trust
 from simulator.cli.control import NOT_READY, Control
 from simulator.cli.flags import asking_flags, json_flag, option, own_option
-from simulator.cli.output import echo_value, give_up, print_line, print_to_stderr
+from simulator.cli.output import echo_value, print_line, print_to_stderr
 from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, raise_file_limit, use_log_format
 from simulator.cli.server_flags import ServerFlags, names_scenario, server_flags, team_flags
 from simulator.cli.usage import VARIABLES, BadResult, CannotStart, notify, verb
@@ -70,11 +70,7 @@ def serve_command(
         shown = banner.json_line(running) if json else banner.page(running)
         if log == "json" and not json:
             shown = banner.log_line(running, shows_token=is_drawn)
-        try:
-            click.echo(shown)
-        except OSError as error:  # without the first line no user would learn the URL
-            give_up(sys.stdout)
-            running.fail(f"stdout cannot be written: {error.strerror}")
+        if not running.announce(shown):
             return
         if files is not None:
             files.start()

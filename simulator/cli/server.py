@@ -5,17 +5,20 @@ import gc
 import os
 import ssl
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import click
 import msgspec
 
 from simulator.app import App, build_app
 from simulator.cli.certificates import context_of, expiry_of
 from simulator.cli.early_probes import EarlyAnswers
+from simulator.cli.output import give_up
 from simulator.cli.process import hide_secrets, print_server_note, tune_gc
 from simulator.cli.server_flags import MIB, ServerFlags, options_of
 from simulator.cli.usage import CannotStart, wrong_usage
@@ -64,6 +67,16 @@ class BoundServer(msgspec.Struct, frozen=True):
     def control_token(self) -> str | None:
         """Return the control API's token; None when it is open."""
         return self.app.options.control_token
+
+    def announce(self, text: str) -> bool:
+        """Print the first lines. If they cannot be written, no user would learn the URL: stop, and return False."""
+        try:
+            click.echo(text)
+        except OSError as error:
+            give_up(sys.stdout)
+            self.fail(f"stdout cannot be written: {error.strerror}")
+            return False
+        return True
 
     def fail(self, text: str) -> None:
         """Report a failure, and stop."""

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from simulator.cli.tape_file import read_tape_file
 from simulator.persistence.replay.tape_reader import read_file
 from simulator.persistence.replay.tape_writer import packed, take_tape, tape_lines
 from tests.support.client import Client, running
+from tests.support.processes import DEADLINE_S, PROGRAM, environment
 from tests.support.runner import invoke
 from tests.support.taped_plays import FIRST, PLAYS, set_callback
 
@@ -403,3 +405,13 @@ def test_a_list_plays_no_entries(flags: tuple[str, ...], tape: Path) -> None:
     done = invoke("replay", str(tape), "--list", *flags)
     assert done.exit_code == 2
     assert "--list excludes --until and --serve" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux alone")
+def test_a_first_line_that_cannot_be_written_ends_the_server_with_a_line(first: Path) -> None:
+    with open("/dev/full", "w") as full:
+        process = [*PROGRAM, "replay", str(first), "--serve", "--port", "0"]
+        done = subprocess.run(process, stdout=full, stderr=subprocess.PIPE, env=environment(), timeout=DEADLINE_S)
+    assert done.returncode == 3
+    assert done.stderr.decode() == "reseller-sim: stdout cannot be written: No space left on device\n"
