@@ -51,7 +51,7 @@ class WithCommand(click.Command):
 
 
 @verb("exec", "-- npm test", "mine.yaml --audit --junit result.xml -- pytest -x", cls=WithCommand)
-@server_flags(port=0, port_variable=False)
+@server_flags(port=0)
 @team_flags(own_option)
 @own_option("--timeout", type=Span(0.1), help="Stop COMMAND when it takes longer than this; the exit code is 124.")
 @option(

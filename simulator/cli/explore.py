@@ -71,7 +71,7 @@ class CommandOrProof(WithCommand):
     "--prove explored/01-callback.yaml --before 'python old.py' --after 'python new.py'",
     cls=CommandOrProof,
 )
-@server_flags(port=0, port_variable=False)
+@server_flags(port=0)
 @own_option(
     "--minutes",
     type=Number(0, 7 * 24 * 60),

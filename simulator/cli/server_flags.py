@@ -103,14 +103,14 @@ def sandbox_start(option: Callable[..., Callable[[Any], Any]]) -> list[Callable[
     ]
 
 
-def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Callable[[Decorated], Decorated]:
+def server_flags(port: int = DEFAULT_PORT) -> Callable[[Decorated], Decorated]:
     """Return the argument SCENARIO and the flags of any simulator, as keywords with the names of `ServerFlags`."""
     return all_of(
         [
             click.argument(
                 "scenario", default="default", envvar=f"{VARIABLES}_SCENARIO", shell_complete=completion.scenarios
             ),
-            *_listening(port, port_variable=port_variable),
+            *_listening(port),
             *sandbox_start(option),
             *_CONTROL,
             _CALLBACKS,
@@ -145,9 +145,9 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
     )
 
 
-def _listening(port: int, *, port_variable: bool = True) -> list[Callable[[Any], Any]]:
-    """Return where a server listens: `host`, `port`."""
-    port_option = option if port_variable else own_option
+def _listening(port: int) -> list[Callable[[Any], Any]]:
+    """Return where a server listens: `host`, `port`. RESELLER_SIM_PORT is about the servers whose default is 8080."""
+    port_option = option if port == DEFAULT_PORT else own_option
     settings: dict[str, Any] = {"cls": Port, "metavar": "PORT", "type": Integer(0, 65535), "default": port}
     parse = values.listening_address
     return [
@@ -162,7 +162,7 @@ going_on_flags = all_of([*_listening(DEFAULT_PORT), *_CONTROL, _CALLBACKS])
 
 def other_server_flags(port: int) -> Callable[[Decorated], Decorated]:
     """Return the flags of a server other than the simulator: its address, and access to its control API."""
-    return all_of([*_listening(port, port_variable=False), *_CONTROL])
+    return all_of([*_listening(port), *_CONTROL])
 
 
 def _networks(texts: tuple[str, ...]) -> tuple[str, ...]:

@@ -146,7 +146,8 @@ def _option_advice(option: str, ctx: click.Context | None) -> str:
     if likely := nearest(option[2:], (name[2:] for name in _options(ctx))):
         return f" Did you mean '--{likely}'?"
     serve = cast(click.Group, ctx.find_root().command).get_command(ctx, "serve")
-    return " It is an option of serve." if serve and option in _options(click.Context(serve)) else ""
+    is_of_serve = serve and option in _options(click.Context(serve)) and option != "--json"  # most verbs have that one
+    return " It is an option of serve." if is_of_serve else ""
 
 
 def _options(ctx: click.Context) -> list[str]:

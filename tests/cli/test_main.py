@@ -125,6 +125,7 @@ def test_without_a_verb_the_help_is_shown_as_wrong_usage() -> None:
         (("exec", "--watch", "--", "true"), "No such option '--watch'. It is an option of serve. (see"),
         (("exec", "--drain=3s", "--", "true"), "No such option '--drain'. It is an option of serve. (see"),
         (("serve", "--frob"), "No such option '--frob'. (see"),
+        (("rule", "rm", "--json"), "No such option '--json'. (see"),
         (("call", "POST", "/v2/topup", '{"refid": "r1"}'), '({"refid": "r1"}). Put -d before a body. (see'),
         (("sign", "POST", "/v2/topup", "{}"), "Put -d before a body. (see"),
         (("openapi", "extra"), "extra"),
