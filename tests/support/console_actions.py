@@ -120,29 +120,21 @@ def in_live(text: str) -> Callable[[Console], None]:
 
 
 ACTIONS = {
-    "deposit of the wallet": Action(
-        "app/changes.js",
+    "deposit": Action(
+        "elements/sim-wallet.js",
         "wallet",
         [filled("Put money into a wallet", "deposit", amount="19.90", description='it\'s "mine" $HOME')],
         True,
     ),
-    "deposit": Action(
-        "app/changes.js",
-        "rules",
-        [filled("Make a deposit", "Deposit", amount="12.50", description="two words")],
-        True,
-    ),
-    "network": Action("app/changes.js", "rules", [filled("Switch a network", "Switch", product="RELOAD")], True),
-    "product": Action("app/changes.js", "rules", [filled("Deactivate a product", "Set", product="RELOAD")], True),
     "settings": Action(
-        "elements/hands-on.js",
+        "elements/reseller-settings.js",
         "rules",
         [filled("Change settings", "Change", only="yes", addresses="127.0.0.1, 10.0.0.0/8")],
         False,
     ),
-    "new key": Action("elements/hands-on.js", "rules", [filled("Create an API key", "New key")], False),
+    "new key": Action("elements/reseller-settings.js", "rules", [filled("Create an API key", "New key")], False),
     "revoke a key": Action(
-        "elements/hands-on.js",
+        "elements/reseller-settings.js",
         "rules",
         [filled("Revoke an API key", "Revoke"), named("test_key_RS001", "Revoke")],
         False,
@@ -236,13 +228,13 @@ ACTIONS = {
         "app/clock-actions.js", "live?clock=due", [filled("Mode of the clock", "set", mode="xN", rate="0.01")], True
     ),
     "network of the catalog": Action(
-        "app/changes.js",
+        "elements/catalog-product.js",
         "catalog/RELOAD",
         [lambda page: page.page.locator("#switch-network").click()],
         True,
     ),
     "sale of the catalog": Action(
-        "app/changes.js", "catalog/RELOAD", [lambda page: page.page.locator("#switch-sale").click()], True
+        "elements/catalog-product.js", "catalog/RELOAD", [lambda page: page.page.locator("#switch-sale").click()], True
     ),
 }
 

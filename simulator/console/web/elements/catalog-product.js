@@ -1,13 +1,14 @@
 // One product beside the list: put it on or off sale, break or heal its network, change its selling price. Each says its line.
 
-import { changeProduct, setNetwork } from "../app/changes.js";
+import { act } from "../app/action-log.js";
+import { query } from "../app/api.js";
 import { h, put, redraw } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { form } from "../app/form.js";
 import { CURRENCY, change, money } from "../app/format.js";
 import { closeButton, marked } from "../app/pieces.js";
 import { bodyOf, short } from "../app/safe-text.js";
-import { here } from "../app/router.js";
+import { here, sandboxPath } from "../app/router.js";
 
 /** @type {[string, string][]} */
 const ADJUSTMENTS = [
@@ -112,6 +113,29 @@ export class CatalogProduct extends SimElement {
 	async change(run) {
 		if (!(await this.attempt(run))) this.dispatchEvent(new Event("changed"));
 	}
+}
+
+/** @param {string} code of a product @param {string} status */
+const setNetwork = (code, status) =>
+	act({
+		method: "PUT",
+		path: sandboxPath("network", code),
+		body: { status },
+		cli: ["network", code, status === "Healthy" ? "on" : "off"],
+		says: `the network of ${code} is ${status}`,
+	});
+
+/** @param {string} code @param {any} body @param {string} says @param {string} reseller whose overlay it is, empty for everybody */
+function changeProduct(code, body, says, reseller) {
+	const isSwitch = Object.keys(body).join() === "is_active" && body.is_active !== null;
+	const change = isSwitch ? (body.is_active ? "on" : "off") : JSON.stringify(body);
+	return act({
+		method: "PATCH",
+		path: sandboxPath("catalog", "products", code) + query({ reseller }),
+		body,
+		cli: ["product", code, change, ...(reseller ? ["--reseller", reseller] : [])],
+		says: `${code}${reseller && ` of ${reseller}`} is ${says}`,
+	});
 }
 
 /** @param {any} one */

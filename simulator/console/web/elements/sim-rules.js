@@ -1,7 +1,7 @@
-// "What if": the rules of the sandbox with their counts, new rules from a form, and other changes at run time.
+// "What if": the rules of the sandbox with their counts, new rules from a form, and settings and keys of the resellers.
 
 import "./rule-maker.js";
-import "./hands-on.js";
+import "./reseller-settings.js";
 import { get, query } from "../app/api.js";
 import { h, once, put, say } from "../app/dom.js";
 import { count, counted } from "../app/format.js";
@@ -27,7 +27,7 @@ class SimRules extends Reading {
 	list = h("div");
 
 	start() {
-		put(this, this.mistake, this.refusal, this.removed, this.list, h("sim-rule-maker"), h("sim-hands-on"));
+		put(this, this.mistake, this.refusal, this.removed, this.list, h("sim-rule-maker"), h("sim-reseller-settings"));
 		this.refreshOn(() => true, 400);
 	}
 

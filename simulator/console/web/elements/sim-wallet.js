@@ -3,10 +3,11 @@
 import "./wallet-ledger.js";
 import { chosenReseller, resellerCodes } from "./sim-reseller.js";
 import { figuresOf } from "./wallet-figures.js";
+import { act } from "../app/action-log.js";
 import { get, query } from "../app/api.js";
-import { deposit } from "../app/changes.js";
 import { h, put, redraw } from "../app/dom.js";
 import { form } from "../app/form.js";
+import { sum } from "../app/format.js";
 import { drawParts } from "../app/pieces.js";
 import { ofKinds, Reading } from "../app/reading.js";
 import { here, sandboxPath, place } from "../app/router.js";
@@ -106,6 +107,19 @@ class SimWallet extends Reading {
 		redraw(drawn, ...made.figures);
 		this.scrollTop = scrollTop;
 	}
+}
+
+/** @param {string} reseller @param {Record<string, string>} values of the form: amount, description, type */
+function deposit(reseller, { amount, description, type }) {
+	const words = ["deposit", amount.trim(), "--reseller", reseller];
+	if (description) words.push("--description", description);
+	return act({
+		method: "POST",
+		path: sandboxPath("resellers", reseller, "deposits"),
+		body: { amount: amount.trim(), ...(description && { description }), ...(type !== "DEPOSIT" && { type }) },
+		cli: type === "DEPOSIT" ? words : undefined,
+		says: (entry) => `deposited ${sum(entry.amount)} for ${reseller}, balance ${sum(entry.balance)}`,
+	});
 }
 
 customElements.define("sim-wallet", SimWallet);
