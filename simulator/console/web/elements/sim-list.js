@@ -180,7 +180,8 @@ export class SimList extends SimElement {
 	/** @param {Record<string, string>} attributes @param {string} role of the cells @param {(column: ListColumn) => Child} content */
 	row(attributes, role, content) {
 		const cells = this.of.columns.map((column) => {
-			const style = { flex: column.flex ?? (column.width ? `0 0 ${column.width}ch` : "1") };
+			const flex = column.flex ?? (column.width ? `0 0 ${column.width}ch` : "1");
+			const style = { flex, "grid-area": column.class.split(" ")[0] }; // the area on a phone, where a row is a grid
 			return h("span", { role, class: column.class, style, "data-name": column.name }, content(column));
 		});
 		return h("div", attributes, ...cells);

@@ -24,12 +24,12 @@ const COLUMNS = [
 	{ class: "reseller", width: 10, cell: (one) => short(one.reseller, 30) },
 	{ class: "product", width: 10, cell: (one) => short(one.product, 30) },
 	{ class: "account", width: 16, cell: (one) => short(one.account, 40) },
-	{ class: "sum number", name: `amount ${CURRENCY}`, width: 11, cell: (one) => money(one.amount) },
+	{ class: "amount number", name: `amount ${CURRENCY}`, width: 11, cell: (one) => money(one.amount) },
 	{ class: "state", name: "status", width: 14, cell: (one) => statusOf(one.status) },
-	{ class: "sum number", name: `cost ${CURRENCY}`, width: 11, cell: (one) => money(one.cost) },
+	{ class: "cost number", name: `cost ${CURRENCY}`, width: 11, cell: (one) => money(one.cost) },
 	{ class: "rule", cell: (one) => one.rule && h("a", { href: ruleAddress(one.rule) }, short(one.rule, 60)) },
-	{ class: "time", name: "created", width: 12, cell: (one) => moment(one.created) },
-	{ class: "time", name: "updated", width: 12, cell: (one) => moment(one.updated) },
+	{ class: "created", width: 12, cell: (one) => moment(one.created) },
+	{ class: "updated", width: 12, cell: (one) => moment(one.updated) },
 ];
 
 class SimPayments extends SimElement {

@@ -18,7 +18,7 @@ const COLUMNS = [
 	{ class: "at", width: 20, cell: ({ at }) => h("time", { title: bothTimes(at) }, dateTime(at).slice(0, 19)) },
 	{ class: "type", width: 12, cell: (one) => one.type.toLowerCase() },
 	{ class: "amount number", name: `amount, ${CURRENCY}`, width: 14, cell: (one) => change(one.amount) },
-	{ class: "amount number", name: `balance, ${CURRENCY}`, width: 14, cell: (one) => money(one.balance) },
+	{ class: "balance number", name: `balance, ${CURRENCY}`, width: 14, cell: (one) => money(one.balance) },
 	{
 		class: "refid",
 		width: 20,
