@@ -19,26 +19,18 @@ export function download(text, name) {
 /** Whether the server can read what the sandbox was made of. */
 export const isBaseKnown = () => ["bundled", "folder"].includes(store.sandbox?.origin?.source ?? "");
 
-/** @param {string} text */
-const extendsOne = (text) => /(?:^|[{,])\s*(["']?)extends\1\s*:/m.test(text);
+const EXTENDS = /(?:^|[{,])\s*(["']?)extends\1\s*:/m;
 
 /**
- * A scenario that extends this base: one more line, before the first with something in it or within its brace.
+ * A scenario that extends this base, in a line before the text, or within its brace.
  * @param {string} text @param {string} base its name @param {string} [comment] after it
- * @returns {{ text: string, line: number }} `line` is the inserted line; 0 for a text with its own `extends`
+ * @returns {{ text: string, before: number }} `before` is the number of inserted lines: none for a text with its own `extends`
  */
 function over(text, base, comment = "") {
-	if (extendsOne(text)) return { text, line: 0 };
-	const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
-	// The lines before the first value: comments, directives, the start of a document.
-	const found = lines.findIndex((one) => !/^\s*(?:#.*)?$|^%|^---\s*(?:#.*)?$/.test(one));
-	const at = found < 0 ? lines.length : found;
-	const first = lines[at] ?? "";
-	const brace = /^(?:---)?\s*\{/.exec(first)?.[0];
-	const put = brace
-		? [`${brace} extends: ${flow(base)},${comment}`, " ".repeat(brace.length) + first.slice(brace.length)]
-		: [`${/^\s*/.exec(first)?.[0]}extends: ${flow(base)}${comment}`, first];
-	return { text: [...lines.slice(0, at), ...put, ...lines.slice(at + 1)].join("\n"), line: at + 1 };
+	if (EXTENDS.test(text)) return { text, before: 0 };
+	const line = `extends: ${flow(base)}`;
+	const whole = text.startsWith("{") ? `{ ${line},${comment}\n ${text.slice(1)}` : `${line}${comment}\n${text}`;
+	return { text: whole, before: 1 };
 }
 
 /** The text in a form that the server can check without reading other files. @param {string} text */

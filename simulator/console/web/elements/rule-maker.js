@@ -219,7 +219,7 @@ async function rulesIn(text) {
 	const { document, problems } = await change("POST", "scenarios/check", whole.text, "application/yaml");
 	if (document !== null || !problems.length) return rulesOf(document);
 	const { line, message } = problems[0];
-	throw new Error(`line ${line - Number(whole.line > 0 && line > whole.line)}: ${message}`);
+	throw new Error(`line ${Math.max(1, line - whole.before)}: ${message}`);
 }
 
 /** The rules of a document, each with its section. @param {any} document @returns {[string, any][]} */

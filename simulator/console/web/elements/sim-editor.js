@@ -23,7 +23,7 @@ let ids = 0;
 export class SimEditor extends SimElement {
 	constructor() {
 		super();
-		/** @type {{ label: string, whole?: (text: string) => { text: string, line: number }, keeps?: (problem: Problem) => boolean, missing?: (document: any) => string, words?: () => Record<string, string[]> }} `whole` makes of it what is checked, with one more line that is not shown, `missing` says what a document without problems lacks */
+		/** @type {{ label: string, whole?: (text: string) => { text: string, before: number }, keeps?: (problem: Problem) => boolean, missing?: (document: any) => string, words?: () => Record<string, string[]> }} `whole` makes of it what is checked, with lines before it that are not shown, `missing` says what a document without problems lacks */
 		this.of = { label: "Scenario" };
 		/** @type {Problem[]} */
 		this.problems = [];
@@ -99,7 +99,7 @@ export class SimEditor extends SimElement {
 
 	async check() {
 		const [number, text] = [++this.checks, this.text];
-		const whole = this.of.whole?.(text) ?? { text, line: 0 };
+		const whole = this.of.whole?.(text) ?? { text, before: 0 };
 		let checked;
 		try {
 			checked = await change("POST", "scenarios/check", whole.text, "application/yaml");
@@ -110,9 +110,7 @@ export class SimEditor extends SimElement {
 		}
 		if (number !== this.checks || text !== this.text) return;
 		this.problems = checked.problems
-			.map((/** @type {Problem} */ one) =>
-				one.file ? one : { ...one, line: one.line - Number(whole.line > 0 && one.line > whole.line) },
-			)
+			.map((/** @type {Problem} */ one) => (one.file ? one : { ...one, line: Math.max(1, one.line - whole.before) }))
 			.filter((/** @type {Problem} */ one) => this.of.keeps?.(one) ?? true);
 		this.underline();
 		const missing = this.of.missing?.(checked.document);
