@@ -77,9 +77,12 @@ def test_replies_are_set_by_the_form_and_shown(shared: Console) -> None:
     shown.locator("sim-action-log", has_text="inbox mine --reply 500,503:1.5,disconnect").wait_for()
     program.get_by_label("replies, in order").fill("201, 202")
     program.get_by_label("then").select_option("all")
-    program.get_by_label("during a time of day").fill("12:00-13:00 503")
     program.get_by_role("button", name="set replies").click()
-    shown.get_by_text("12:00:00–13:00:00: 503; next: 201, then 202, then all repeat").wait_for()
+    shown.get_by_text("next: 201, then 202, then all repeat").wait_for()
+    window = {"status": 503, "time": {"from": "12:00", "to": "13:00"}}
+    shared.mine("PUT", "inbox/mine", {"replies": [{"status": 202}], "during": [window]})
+    shown.reload()
+    shown.get_by_text("12:00:00–13:00:00: 503; next: 202, then the last repeats").wait_for()
 
 
 def test_a_callback_and_its_retry_get_the_replies_that_the_form_programs(shared: Console) -> None:

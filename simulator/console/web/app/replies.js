@@ -1,14 +1,6 @@
-// The program of an inbox's replies as a person writes it: `500, 200:1.5, disconnect`, and `12:00-13:00 503` for a time of day.
+// The program of an inbox's replies as a person writes it: `500, 200:1.5, disconnect`.
 
 const REPLY = /^(disconnect|\d{1,3})(?::([0-9.]+(?:ms|s|m|h)?))?$/;
-const DURING = /^([0-9:]+)\s*-\s*([0-9:]+)\s+(\S+)$/;
-
-/** @param {string} text */
-const parts = (text) =>
-	text
-		.split(",")
-		.map((one) => one.trim())
-		.filter(Boolean);
 
 /** One reply as the control API takes it. @param {string} text @returns {Record<string, any>} Throws what to write instead. */
 function reply(text) {
@@ -20,26 +12,15 @@ function reply(text) {
 	return { ...(what === "disconnect" ? { disconnect: true } : { status: Number(what) }), ...delay };
 }
 
-/** @param {string} text @returns {Record<string, any>} */
-function during(text) {
-	const found = DURING.exec(text);
-	if (!found) throw new Error(`“${text}” is not a window: write a time of day and a reply, such as 12:00-13:00 503`);
-	return { ...reply(found[3]), time: { from: found[1], to: found[2] } };
-}
-
-/** The body of a PUT to an inbox. @param {{ replies: string, during: string, repeat: string, body: string }} written */
-export function programOf(written) {
-	const body = written.body && { body: written.body };
-	const withBody = (/** @type {Record<string, any>} */ one) => (one.disconnect ? one : { ...one, ...body });
-	const [replies, windows] = [parts(written.replies).map(reply), parts(written.during).map(during)].map((all) =>
-		all.map(withBody),
-	);
-	if (!replies.length && !windows.length) throw new Error("write at least one reply, such as 500, 500, 200");
-	return {
-		replies,
-		...(written.repeat === "all" && { repeat: true }),
-		...(windows.length && { during: windows }),
-	};
+/** The body of a PUT to an inbox. @param {Record<string, string>} written replies, repeat, body */
+export function programOf({ replies, repeat, body }) {
+	const texts = replies.split(",").map((one) => one.trim());
+	const all = texts.filter(Boolean).map((text) => {
+		const one = reply(text);
+		return one.disconnect || !body ? one : { ...one, body };
+	});
+	if (!all.length) throw new Error("write at least one reply, such as 500, 500, 200");
+	return { replies: all, ...(repeat === "all" && { repeat: true }) };
 }
 
 /** `503 after 1.5 s`. @param {any} one */

@@ -162,16 +162,15 @@ class SimInbox extends Reading {
 					],
 				},
 				{ name: "body", label: "with the body", size: 20 },
-				{ name: "during", label: "during a time of day", size: 20, hint: "12:00-13:00 503" },
 			],
 			run: async (values) => {
-				const { replies, during, repeat, body } = values;
+				const { replies, repeat, body } = values;
 				const name = this.current;
-				const isPlain = !during.trim() && !body && repeat === "last";
+				const isPlain = !body && repeat === "last";
 				await act({
 					method: "PUT",
 					path: sandboxPath("inbox", name),
-					body: programOf({ replies, during, repeat, body }),
+					body: programOf(values),
 					cli: isPlain ? ["inbox", name, "--reply", replies.replace(/\s/g, "")] : undefined,
 					says: `replies of ${name} set`,
 				});
