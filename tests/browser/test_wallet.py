@@ -105,20 +105,10 @@ def test_figures_follow_what_happens(page: Console) -> None:
     shown.get_by_role("table", name="Wallets").get_by_text("4,995.10").first.wait_for()
 
 
-def test_every_point_of_the_curve_can_be_read(page: Console) -> None:
-    page.pay("order-1")
-    page.pay("order-2")
-    shown = page.open("wallet")
-    shown.get_by_role("button", name="2 points as a table").click()
-    shown.wait_for_url("**points=all")
-    shown.get_by_role("table", name="Points of the lines").wait_for()
-    assert [row[2] for row in cells(page, "Points of the lines")] == ["4,995.10", "4,990.20"]
-
-
 def test_the_curve_begins_with_the_balance_before_the_first_entry(page: Console) -> None:
     page.pay("order-1")
     shown = page.open("wallet")
-    shown.get_by_role("button", name="1 point as a table").wait_for()
+    shown.get_by_role("img", name="Balance over time").wait_for()
     said = drawn(page, "Balance over time")
     assert "RS001: MYR 5,000.00 at " in said
     assert "1 point since, lowest MYR 4,995.10, highest MYR 5,000.00, MYR 4,995.10 at the end" in said
@@ -270,7 +260,7 @@ def test_each_number_is_shown_once_until_its_table_is_opened_which_stays_open(pa
 
 def test_the_wallet_fits_a_phone(page: Console) -> None:
     page.pay("order-1")
-    shown = page.open("wallet?points=all")
+    shown = page.open("wallet")
     shown.set_viewport_size({"width": 390, "height": 844})
     shown.get_by_role("img", name="Payments by status").wait_for()
     shown.wait_for_function("() => document.querySelector('.figures svg').clientWidth <= 390")

@@ -169,11 +169,6 @@ def test_probes_give_a_table_of_verdicts(shared: Console) -> None:
     row = verdicts.get_by_role("row").filter(has_text="webhook-unsigned")
     row.get_by_text("✕ finding").first.wait_for()
     assert verdicts.get_by_role("row").count() == 10
-    before = verdicts.inner_text()
-    shown.reload()
-    shown.get_by_role("table", name="Verdicts").wait_for()
-    assert verdicts.inner_text() == before
-    shown.get_by_text("sent at 20").wait_for()
     shared.new_sandbox()
     shared.open("webhooks/probes").get_by_role("button", name="send probes").wait_for()
     assert verdicts.count() == 0

@@ -2,7 +2,6 @@
 
 import { canBeToken } from "../app/api.js";
 import { h, say } from "../app/dom.js";
-import { visible } from "../app/safe-text.js";
 
 let ids = 0;
 
@@ -73,7 +72,7 @@ export function askForToken(retry) {
 	const refuse = (/** @type {Event} */ event) => {
 		if (canBeToken(field.value.trim())) return;
 		event.preventDefault();
-		say(mistake, whyNot(field.value.trim()));
+		say(mistake, "A token has only ASCII letters, digits and signs.");
 		field.select();
 	};
 	const text =
@@ -90,12 +89,4 @@ export function askForToken(retry) {
 	const dialog = opened("Control token", [form]);
 	dialog.addEventListener("cancel", (event) => event.preventDefault());
 	return new Promise((then) => dialog.addEventListener("close", () => then(field.value.trim())));
-}
-
-/** Which character no header can carry, and where. @param {string} text */
-function whyNot(text) {
-	const at = [...text].findIndex((one) => !canBeToken(one));
-	if (at < 0) return "A token has at least one character.";
-	const found = [...text][at];
-	return `A token has only ASCII letters, digits and signs; character ${at + 1} is ${visible(found)}.`;
 }

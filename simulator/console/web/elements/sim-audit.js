@@ -23,8 +23,7 @@ class SimAudit extends Reading {
 
 	start() {
 		const states = h("span", { role: "group", "aria-label": "Show" }, ...this.buttons);
-		const refresh = h("button", { onclick: () => this.now() }, "refresh");
-		const tools = h("div", { class: "tools" }, h("h2", {}, "Audit"), states, refresh, this.verdict);
+		const tools = h("div", { class: "tools" }, h("h2", {}, "Audit"), states, this.verdict);
 		put(this, tools, this.mistake, this.found);
 		this.watch("place", () => this.draw());
 		this.refreshOn(ofKinds("request", "callback", "webhook", "action"), 2000);

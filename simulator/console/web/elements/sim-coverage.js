@@ -29,8 +29,7 @@ class SimCoverage extends Reading {
 	answer = null;
 
 	start() {
-		const refresh = h("button", { onclick: () => this.now() }, "refresh");
-		const tools = h("div", { class: "tools" }, h("h2", {}, "Coverage"), this.only, refresh, this.total);
+		const tools = h("div", { class: "tools" }, h("h2", {}, "Coverage"), this.only, this.total);
 		put(this, tools, this.mistake, this.found);
 		this.watch("place", () => this.draw());
 		this.keys([{ key: "m", does: "only what is missing", group: "Coverage", run: () => this.only.click() }]);

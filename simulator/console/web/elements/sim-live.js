@@ -15,9 +15,6 @@ import { moment, searchBox, showQuery } from "../app/pieces.js";
 import { go, here, place, setQuery } from "../app/router.js";
 import { markOf } from "../app/rows.js";
 
-/** So many of the latest rows may still change what a filter finds in them. */
-const UNSETTLED = 100;
-
 /** @type {ListColumn[]} */
 const COLUMNS = [
 	{ class: "time", width: 12, cell: (row) => moment(row.at, row.wall) },
@@ -41,8 +38,6 @@ const COLUMNS = [
 class SimLive extends SimElement {
 	/** @type {import("../app/filter.js").Test | null} */
 	test = null;
-	/** What the filter has found in rows that do not change any more. @type {{ test: any, rows: Row[], dropped: number, upTo: number, found: Row[] } | null} */
-	known = null;
 	isPaused = false;
 	box = searchBox("q", "Filter", "refid:order-7 product:ELECTRIC status:401 refused");
 	pause = h("button", { "aria-pressed": "false", onclick: () => this.setPaused(!this.isPaused) }, "▮▮ pause");
@@ -105,17 +100,9 @@ class SimLive extends SimElement {
 		this.show();
 	}
 
-	/** The rows of the filter; without one, all but the advances of the clock, which the times of the others show. A text is looked for in new rows alone, and in the latest, of which the product may just have become known. */
+	/** The rows of the filter; without one, all but the advances of the clock, which the times of the others show. */
 	found() {
-		const { rows, dropped } = log;
-		const { test, known } = this;
-		if (!test) return rows.filter((row) => row.event.action !== "clock_advanced");
-		const settled = Math.max(0, rows.length - UNSETTLED);
-		const isSame = known?.test === test && known.rows === rows && known.dropped === dropped;
-		const { upTo, found } = isSame && known ? known : { upTo: 0, found: /** @type {Row[]} */ ([]) };
-		found.push(...rows.slice(upTo, settled).filter(test));
-		this.known = { test, rows, dropped, upTo: settled, found };
-		return [...found, ...rows.slice(settled).filter(test)];
+		return log.rows.filter(this.test ?? ((row) => row.event.action !== "clock_advanced"));
 	}
 
 	show() {

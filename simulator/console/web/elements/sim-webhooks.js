@@ -7,16 +7,14 @@ import { stateOf } from "./webhook-delivery.js";
 import { configurationOf, verdictsOf } from "./webhook-tables.js";
 import { get, pages } from "../app/api.js";
 import { h, put, redraw, say } from "../app/dom.js";
-import { count, counted, dateTime } from "../app/format.js";
-import { drawParts, moment, past, queryChoice, searchBox, showQuery } from "../app/pieces.js";
+import { count, counted } from "../app/format.js";
+import { drawParts, moment, queryChoice, searchBox, showQuery } from "../app/pieces.js";
 import { short } from "../app/safe-text.js";
 import { ofKinds, Reading } from "../app/reading.js";
 import { here, sandboxPath, place, setQuery } from "../app/router.js";
-import { sandboxNow } from "../app/store.js";
 import { probeForm, triggerForms } from "../app/triggers.js";
 
 const PARTS = { "": "Deliveries", configuration: "Configuration", probes: "Probes" };
-const BODY_CHARS_MAX = 300;
 const PAGE = 1000;
 const DELIVERIES_MAX = 5000;
 /** @type {[string, string][]} */
@@ -31,10 +29,6 @@ const COLUMNS = [
 	{ class: "tries number", name: "attempts", width: 9, cell: (one) => String(one.attempts.length) },
 	{ class: "text", name: "to", cell: (one) => short(one.url) },
 ];
-
-/** As much of the answers as is shown. @param {any} answer of `POST …/probes` */
-const kept = (answer) =>
-	JSON.parse(JSON.stringify(answer, (key, value) => (key === "body" ? String(value).slice(0, BODY_CHARS_MAX) : value)));
 
 /** How the resellers are configured now. @returns {Promise<any>} */
 const configured = () => get(`${sandboxPath("resellers")}?limit=200`);
@@ -93,7 +87,6 @@ class SimWebhooks extends Reading {
 		showQuery(this.state, this.event);
 		this.choose();
 		this.forms();
-		this.judged();
 		if (JSON.stringify(this.filter()) !== this.of) this.now();
 	}
 
@@ -128,22 +121,12 @@ class SimWebhooks extends Reading {
 		if (of === this.formsOf || !codes.length) return;
 		this.formsOf = of;
 		put(this.triggers, h("div", { class: "tools" }, ...triggerForms(codes, configured, () => this.now())));
-		const found = (/** @type {any} */ answer) => {
-			history.replaceState({ probed: kept(answer), at: sandboxNow()?.toISOString() }, "");
-			this.judged();
-		};
 		put(
 			this.probes,
 			h("p", {}, "Forged, stale and repeated messages are sent to the receivers, which must refuse them."),
-			probeForm(codes, found),
+			probeForm(codes, (answer) => put(this.verdicts, verdictsOf(answer))),
 			this.verdicts,
 		);
-	}
-
-	/** The findings of the probes: the server stores no verdicts; the browser stores the verdicts of this address across reloads. */
-	judged() {
-		const { probed, at } = history.state ?? {};
-		put(this.verdicts, probed && [verdictsOf(probed), past(`sent at ${dateTime(at)}`)]);
 	}
 }
 

@@ -3,11 +3,11 @@
 import { curveOf, LINES_MAX } from "../app/curve.js";
 import { h } from "../app/dom.js";
 import { barsOf, legend } from "../app/drawing.js";
-import { count, counted, dateTime, signed } from "../app/format.js";
+import { count, counted, signed } from "../app/format.js";
 import { paymentsAddress } from "../app/links.js";
 import { past } from "../app/pieces.js";
 import { short } from "../app/safe-text.js";
-import { here, place, setQuery } from "../app/router.js";
+import { here } from "../app/router.js";
 import { toneOf } from "../app/rows.js";
 import { sandboxNow } from "../app/store.js";
 import { number, table } from "../app/table.js";
@@ -83,7 +83,6 @@ function balances({ wallets, wallets_left_out }, width) {
 			},
 			wallets,
 		),
-		points(wallets),
 	);
 }
 
@@ -93,28 +92,6 @@ const levels = ({ opening, balance, points: all }) => [
 	balance,
 	...all.map((/** @type {[string, number]} */ [, level]) => level),
 ];
-
-/** Every point of the lines as a table, when the address wants it. @param {any[]} wallets */
-function points(wallets) {
-	const isOpen = place.query.get("points") === "all";
-	const all = wallets.flatMap((one) =>
-		one.points.map((/** @type {[string, number]} */ [at, balance]) => ({ at, balance, reseller: one.reseller })),
-	);
-	if (!all.length) return null;
-	const toggle = () => setQuery({ points: isOpen ? "" : "all" });
-	const text = isOpen ? "hide the points" : `${counted(all.length, "point")} as a table`;
-	const columns = {
-		at: (/** @type {any} */ one) => dateTime(one.at),
-		reseller: (/** @type {any} */ one) => short(one.reseller),
-		"balance, MYR": number((one) => signed(one.balance)),
-	};
-	return h(
-		"div",
-		{},
-		h("button", { "data-key": "points", "aria-expanded": String(isOpen), onclick: toggle }, text),
-		isOpen && table("Points of the lines", columns, all),
-	);
-}
 
 /** @param {any} figures @returns {Bars} */
 function statuses({ by_status, transactions }) {
