@@ -45,35 +45,8 @@ export function rowOf(event) {
 	};
 }
 
-/** Actions on the sandbox, in words. @type {Record<string, string>} */
-const DONE = {
-	created: "created the sandbox",
-	forked: "forked it from",
-	reset: "reset the sandbox",
-	rewound: "rewound it to",
-	wall_set: "noticed:",
-	not_http: "refused:",
-	deleted: "deleted the sandbox",
-	clock_set: "set the clock",
-	clock_advanced: "advanced the clock",
-	advance_stopped: "stopped the advance",
-	rule_added: "added a rule",
-	rule_removed: "removed a rule",
-	scenario_loaded: "loaded a scenario",
-	network_set: "switched a network",
-	product_changed: "changed a product",
-	catalog_changed: "changed the catalog",
-	reseller_added: "added a reseller",
-	settings_changed: "changed settings",
-	api_key_added: "added an API key",
-	api_key_revoked: "revoked an API key",
-	delivery_replayed: "replayed a webhook",
-	callback_sent: "sent a callback",
-	deposited: "deposited money",
-};
-
-/** Actions of rules, not of a person. @type {Record<string, string>} */
-const BY_RULES = { held: "held", hold_ended: "hold ended" };
+/** Actions that are no person's. @type {Record<string, string>} */
+const BY_THE_SIMULATOR = { held: "held", hold_ended: "hold ended", wall_set: "noticed", not_http: "refused" };
 
 /** The action, its object and its extent. @param {any} one */
 const actionText = (one) => (one.mode ? `to ${dateTime(one.at)}, ${one.mode}` : String(one.about ?? ""));
@@ -113,7 +86,7 @@ const RENDER = {
 		text: one.notification?.subject ?? one.notification?.kind ?? "",
 	}),
 	action: (one) => ({
-		what: BY_RULES[one.action] ?? `you: ${DONE[one.action] ?? one.action.replaceAll("_", " ")}`,
+		what: BY_THE_SIMULATOR[one.action] ?? `you: ${one.action.replaceAll("_", " ")}`,
 		tone: "past",
 		text: actionText(one),
 	}),
