@@ -1,12 +1,11 @@
 // Read a payment's story: the payment itself, its events, and its due items.
 
-import { get, query } from "./api.js";
+import { get } from "./api.js";
 import { sandboxPath, place } from "./router.js";
 import { everything } from "./stream.js";
 import { thingsOf } from "./timeline-items.js";
 
 const DUE_MAX = 1000;
-const TRXID = /^[0-9]{22}$/;
 
 /** @param {string} trxid @param {AbortSignal} signal @returns {Promise<Story>} Throws `Refused` for an unknown one. */
 export async function storyOf(trxid, signal) {
@@ -19,13 +18,4 @@ export async function storyOf(trxid, signal) {
 	const isIts = (/** @type {any} */ one) => one.trxid === trxid;
 	const things = thingsOf(payment, events.filter(isIts), due.filter(isIts));
 	return { payment, things, start: Math.min(Date.parse(payment.created), ...things.map((one) => one.at)) };
-}
-
-/** The trxid of a payment by that or by its refid. @param {string} text @returns {Promise<string>} Throws an error that says what is wrong. */
-export async function trxidOf(text) {
-	if (TRXID.test(text)) return text;
-	if (!text) throw new Error("a refid or a trxid is needed");
-	const { transactions } = await get(sandboxPath("transactions") + query({ refid: text, limit: 1 }));
-	if (!transactions.length) throw new Error(`this sandbox has no payment with the refid ${text}`);
-	return transactions[0].trxid;
 }

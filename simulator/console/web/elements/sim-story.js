@@ -4,12 +4,11 @@ import "./sim-detail.js";
 import { Refused } from "../app/api.js";
 import { sendCallback } from "../app/actions.js";
 import { h, put, say } from "../app/dom.js";
-import { form } from "../app/form.js";
 import { Reading } from "../app/reading.js";
 import { short } from "../app/safe-text.js";
 import { here, go, place, setQuery } from "../app/router.js";
 import { scaleOf } from "../app/scale.js";
-import { storyOf, trxidOf } from "../app/stories.js";
+import { storyOf } from "../app/stories.js";
 import { SimHolds } from "./sim-holds.js";
 import { boxesOf, SIDES_PX, storyLine } from "./story-line.js";
 import { differences, headOf, leftOut } from "./story-head.js";
@@ -27,26 +26,10 @@ class SimStory extends Reading {
 	holds = new SimHolds([]);
 	lines = h("div", { class: "lines" });
 	detail = h("sim-detail");
-	hint = h(
-		"p",
-		{ class: "past hint" },
-		h("kbd", {}, "j"),
-		" ",
-		h("kbd", {}, "k"),
-		" open the next, ",
-		h("kbd", {}, "Esc"),
-		" closes",
-	);
-	compare = form({
-		label: "Compare with another payment",
-		submit: "compare",
-		fields: [{ name: "other", label: "Another payment", hint: "its refid or trxid", size: 24 }],
-		run: async ({ other }) => setQuery({ with: await trxidOf(other.trim()), at: "" }),
-	});
 
 	start() {
 		this.detail.close = () => this.close();
-		put(this, this.mistake, this.refusal, this.holds, this.lines, this.hint, this.detail, this.head, this.compare);
+		put(this, this.mistake, this.refusal, this.holds, this.lines, this.detail, this.head);
 		this.watch("place", () => this.follow());
 		this.resized(() => this.draw());
 		const by = (/** @type {number} */ step) => () => this.move(step);
@@ -99,7 +82,6 @@ class SimStory extends Reading {
 
 	draw() {
 		const { stories } = this;
-		this.hint.hidden = this.compare.hidden = !stories.length;
 		if (!stories.length) {
 			put(this.head);
 			put(this.lines, this.isMissing && unknown(place.rest[0] ?? ""));
