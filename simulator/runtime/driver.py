@@ -11,6 +11,7 @@ the speed of receivers does not affect the result.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from datetime import datetime
 from math import ceil
@@ -49,8 +50,7 @@ class Driver:
         self._timer: asyncio.TimerHandle | None = None  # for the next due item of a running clock
         self._timer_due: datetime | None = None
         self.lanes = Lanes(courier.turn, self._deliver, courier.hold_of, lambda send: courier.hold(send, clock))
-        self._settling_order = asyncio.Lock()
-        self._settling_count = 0  # tasks in `settle`
+        self._settling: deque[object] = deque()  # the tasks in `settle`, in the order of arrival
         self._advancing_task: asyncio.Task[None] | None = None
         self.advancing: Advance | None = None  # the advance that runs
         self._is_closed = False
@@ -61,35 +61,35 @@ class Driver:
     @property
     def is_busy(self) -> bool:
         """Return whether an advance runs, a delivery is in flight, or a task waits for a delivery."""
-        return bool(self._tasks()) or self._settling_count > 0 or bool(self.notifier.waiting)
+        return bool(self._tasks()) or bool(self._settling) or bool(self.notifier.waiting)
 
     @property
     def is_settling(self) -> bool:
         """Return whether a task waits for the rest of the items that a running clock has made due."""
-        return self._settling_count > 0
+        return bool(self._settling)
 
     def catch_up(self, now: datetime) -> bool:
         """Process the items that a running clock has made due by `now`, at most a turn's share. Return False when items
         are left: then call `settle`."""
-        if self._settling_count:
+        if self._settling:
             return False
         return not self._is_behind(now) or self._process_share(now)
 
     async def settle(self, now: datetime) -> None:
         """Process the rest of the items due by `now`, a share per turn, in order of arrival with other callers, until
         the sandbox or its clock is stopped."""
-        self._settling_count += 1
+        place = object()
+        self._settling.append(place)
         try:
-            async with self._settling_order:
-                while self._is_behind(now):
-                    await asyncio.sleep(0)
-                    if not self._is_closed:
-                        self._process_share(now)
+            while not (is_first := self._settling[0] is place) or self._is_behind(now):
+                await asyncio.sleep(0)
+                if is_first and not self._is_closed:
+                    self._process_share(now)
         finally:
-            self._settling_count -= 1
+            self._settling.remove(place)
             if not self._is_closed:
                 self.lanes.start()
-            if not self._settling_count:
+            if not self._settling:
                 self.rearm(self.clock.now())
 
     def catch_up_at_once(self) -> datetime:
@@ -209,7 +209,7 @@ class Driver:
 
     async def _advance(self, report: Advance) -> None:
         target = report.target
-        if self._settling_count:  # they came first
+        if self._settling:  # they came first
             await self.settle(report.began)
         if not self.clock.runs:
             await self.lanes.finish()  # deliveries from before the sandbox was rebuilt
@@ -277,7 +277,7 @@ class Driver:
 
     def _tick(self) -> None:
         self._timer = self._timer_due = None
-        if not self._settling_count:  # else the last of them sets the timer again
+        if not self._settling:  # else the last of them sets the timer again
             now = self.clock.now()
             if self._is_behind(now) and not self._process_share(now):
                 self.lanes.start()

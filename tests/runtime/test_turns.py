@@ -35,6 +35,7 @@ class Turns:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.items: Counter[int] = Counter()
         self.commands: list[Any] = []
+        self.paying: list[int] = []  # the turn of each payment
         self._turn = 0
         apply = Sandbox.apply
 
@@ -44,6 +45,8 @@ class Turns:
                 self.items[self._turn] += len(answer)
             else:
                 self.commands.append(command)
+            if isinstance(command, CreatePayment):
+                self.paying.append(self._turn)
             return answer
 
         monkeypatch.setattr(Sandbox, "apply", watched)
@@ -185,6 +188,14 @@ def test_requests_that_wait_are_executed_in_the_order_of_arrival(client: Client,
     assert paid == [number for number in range(20) if number % 3]
     credited = [int(one.description) for one in turns.commands if isinstance(one, Credit)]
     assert credited == list(range(0, 20, 3))
+
+
+def test_requests_that_waited_are_executed_in_one_turn(client: Client, turns: Turns) -> None:
+    client.pass_time(DUE_S)
+    calls = [client.acall("POST", "/v2/topup", TOPUP | {"refid": f"n{number}"}) for number in range(20)]
+    client.run(turns.during(*calls))
+    assert len(turns.paying) == 20
+    assert len(set(turns.paying)) == 1
 
 
 def at_once(url: str) -> Turn:
