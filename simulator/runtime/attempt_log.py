@@ -15,8 +15,8 @@ SENT_MAX = 1_000
 
 
 class SentAttempt(msgspec.Struct, gc=False):
-    """The request of the attempt `number` of a job, and once it has ended, its reseller, its target, its duration, and
-    whether a status line came. A duration is measured, so it is not part of the sandbox's state."""
+    """The request of the attempt `number` of a job, with its reseller and its target, and once it has ended, its
+    duration, and whether a status line came. A duration is measured, so it is not part of the sandbox's state."""
 
     job: str
     number: int
@@ -36,8 +36,9 @@ class AttemptLog:
 
     def add(self, send: Send, request: OutgoingRequest) -> SentAttempt:
         """Store the request of an attempt, which begins with that. The caller sets the rest when it has ended."""
-        self._begun.add(send.job.id)
-        sent = SentAttempt(send.job.id, send.attempt.number, request)
+        job = send.job
+        self._begun.add(job.id)
+        sent = SentAttempt(job.id, send.attempt.number, request, job.reseller, job.url)
         self._sent.append(sent)
         return sent
 

@@ -123,13 +123,9 @@ class Courier:
         else:
             result = await self._send(request, timeout_s)
         duration_us = int((perf_counter() - began) * 1e6)
-        if isinstance(job, Callback):
-            kind, sent.reseller = CALLBACK, job.transaction.kind.reseller
-        else:
-            assert isinstance(job, Delivery)
-            kind, sent.reseller = WEBHOOK, job.reseller
+        kind = CALLBACK if isinstance(job, Callback) else WEBHOOK
         self.server_counts.count_attempt(kind, result, duration_us)
-        sent.url, sent.duration_us, sent.is_answered = job.url, duration_us, result.status is not None
+        sent.duration_us, sent.is_answered = duration_us, result.status is not None
         return _stored(result)
 
     def attempt(self, send: Send, wall: datetime) -> OutgoingRequest:

@@ -102,14 +102,14 @@ def may_attempt(state: State, callback: Callback) -> bool:
     if callback.attempts and state.assumes("callback-order", "skip_stale") and _is_stale(state, callback):
         callback.state = callback.attempts[-1].state = CallbackState.FAILED
         state.noted[DomainOutcome.CALLBACK_FAILED] += 1
-        state.callback_counts[callback.transaction.reseller].failed += 1
+        state.callback_counts[callback.reseller].failed += 1
         return False
     if callback.is_repeat and not callback.attempts:
         state.noted[
             DomainOutcome.CALLBACK_STALE if _is_stale(state, callback) else DomainOutcome.CALLBACK_DUPLICATED
         ] += 1
     if state.assumes("callback-balance", "at_sending"):
-        wallet = state.resellers[callback.transaction.reseller].wallet
+        wallet = state.resellers[callback.reseller].wallet
         callback.result = msgspec.structs.replace(callback.result, balance=wallet.balance)
     return True
 

@@ -79,7 +79,7 @@ def end_attempt(state: State, command: EndAttempt, now: datetime) -> None:
     assert attempt.result is None, "an attempt ends once"
     if isinstance(job, Callback):
         wait = callback_jobs.end_attempt(state, job, attempt, result)
-        counts = state.callback_counts[job.transaction.kind.reseller]
+        counts = state.callback_counts[job.reseller]
     else:
         assert isinstance(job, Delivery), "a job is a callback or a delivery"
         wait = webhook_jobs.end_attempt(state, job, attempt, result, now)

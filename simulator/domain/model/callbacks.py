@@ -47,6 +47,11 @@ class Callback(msgspec.Struct, eq=False, gc=False, kw_only=True):  # no cycle le
         return int(self.id.removeprefix("cb-"))
 
     @property
+    def reseller(self) -> str:
+        """Return the code of the reseller who is notified."""
+        return self.transaction.kind.reseller
+
+    @property
     def lane(self) -> str:
         """Return the queue of the callback: one per transaction, or its own when its rule sends concurrently."""
         return self.id if self.distortion.concurrent else self.transaction.trxid

@@ -59,6 +59,10 @@ class Job(Protocol):
     url: str
 
     @property
+    def reseller(self) -> str:
+        """Return the code of the reseller who is notified."""
+
+    @property
     def lane(self) -> str:
         """Return the lane of the job."""
 
