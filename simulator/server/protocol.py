@@ -11,7 +11,7 @@ The way of a request:
 Only this module changes the state, sets the deadline, pauses reading, and removes requests from the queue. Only the
 writer writes and closes; it has a timer of its own for a client that does not read.
 
-Read `HttpRequest` in `message`, this module from top to bottom, `pace`, and `Responder`. The rest can be read alone:
+Read `HttpRequest` in `message`, this module from top to bottom, `timing`, and `Responder`. The rest can be read alone:
 `request_reader` is a parser without a socket; `transports` has TLS and the gate, which are below this module.
 """
 
@@ -25,7 +25,7 @@ from uvicorn.server import ServerState
 
 from simulator.server.foreign_clients import ForeignClients
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRefusal, HttpRequest, RequestMemoryBudget
-from simulator.server.pace import AnswerWriter, ClientDeadline, ResponseBatcher
+from simulator.server.timing import AnswerWriter, ClientDeadline, ResponseBatcher
 from simulator.server.request_reader import BODY, ENDED, HEAD, IDLE, LATE_HEAD, RequestReader
 from simulator.server.responder import BEGUN, AnswerNow, Application, Responder, first_result
 from simulator.server.transports import GatedTransport, OutputGate

@@ -17,7 +17,7 @@ from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest, header_lines, sized, without_framing
-from simulator.server.pace import AnswerWriter
+from simulator.server.timing import AnswerWriter
 from simulator.server.transports import GatedTransport
 
 EXTENSION: Final = "reseller_sim.responder"  # the key in `scope["extensions"]`

@@ -18,7 +18,7 @@ from msgspec import structs
 
 from simulator.server.foreign_clients import ForeignClients
 from simulator.server.message import HttpLimits, RequestMemoryBudget
-from simulator.server.pace import ResponseBatcher
+from simulator.server.timing import ResponseBatcher
 from simulator.server.protocol import HttpProtocol
 from simulator.server.responder import Application
 from simulator.server.transports import OutputGate, TlsEntry, TlsSettings

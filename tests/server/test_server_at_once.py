@@ -8,7 +8,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from simulator.server.message import HttpLimits, HttpRequest, RequestMemoryBudget
-from simulator.server.pace import ResponseBatcher
+from simulator.server.timing import ResponseBatcher
 from simulator.server.protocol import HttpProtocol
 from tests.support.echo_at_once import EchoAtOnce
 from tests.support.echo_server import LETTERS, Served, request, serving

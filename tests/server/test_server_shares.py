@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from simulator.server.pace import CONNECTIONS_MAX
+from simulator.server.timing import CONNECTIONS_MAX
 from simulator.server.request_reader import QUEUED_MAX, SLICE_BYTES
 from tests.support.echo_server import Echo, request
 from tests.support.fed_connections import fed_server, turns

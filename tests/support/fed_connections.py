@@ -9,7 +9,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from simulator.server.message import HttpLimits, RequestMemoryBudget
-from simulator.server.pace import ResponseBatcher
+from simulator.server.timing import ResponseBatcher
 from simulator.server.protocol import HttpProtocol
 from simulator.server.transports import OutputGate
 from tests.support.echo_at_once import EchoAtOnce

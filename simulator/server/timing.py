@@ -1,4 +1,4 @@
-"""The pace of a connection: when its answers leave, and how long a slow client may take."""
+"""The timing of a connection: when its answers leave, and how long a slow client may take."""
 
 import asyncio
 import logging
