@@ -11,8 +11,8 @@ The way of a request:
 Only this module changes the state, sets the deadline, pauses reading, and removes requests from the queue. Only the
 writer writes and closes; it has a timer of its own for a client that does not read.
 
-Read `HttpRequest` in `message`, this module from top to bottom, `timing`, and `Responder`. The rest can be read alone:
-`request_reader` is a parser without a socket; `transports` has TLS and the gate, which are below this module.
+Read `HttpRequest` in `message`, the docstrings of `RequestReader` and its states, this module from top to bottom,
+`timing`, and `Responder`. The rest can be read alone: the parser, and `transports` with TLS and the gate.
 """
 
 import asyncio
@@ -25,20 +25,21 @@ from uvicorn.server import ServerState
 
 from simulator.server.foreign_clients import ForeignClients
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRefusal, HttpRequest, RequestMemoryBudget
-from simulator.server.timing import AnswerWriter, ClientDeadline, ResponseBatcher
 from simulator.server.request_reader import BODY, ENDED, HEAD, IDLE, LATE_HEAD, RequestReader
 from simulator.server.responder import BEGUN, AnswerNow, Application, Responder, first_result
+from simulator.server.timing import AnswerWriter, ClientDeadline, ResponseBatcher
 from simulator.server.transports import GatedTransport, OutputGate
 
 
 class ConnectionState(IntEnum):
-    """The state of a connection, which only moves down this list, and what happens at its deadline.
+    """The state of a connection, which moves down this list, and may skip states.
 
-    OPEN       reads and answers requests            refuses what is late, or closes an idle connection
-    FINISHING  answers what was read, then closes    after `eof_received` hangs up, unless an answer has begun
-    LINGERING  lets the client read the last answer  closes
-    CLOSED     sends what was written                has no deadline, but that of the writer
-    LOST       executes what was read                has no deadline
+    OPEN: it reads and answers requests. At its deadline it refuses what is late, or closes if nothing arrives.
+    FINISHING, after a refusal, a request that asks to close, `eof_received` or `shutdown`: it answers what was read,
+      then closes. At its deadline, which only `eof_received` sets, it hangs up, unless an answer is on its way.
+    LINGERING, after a last answer to a client that may still send: the client can read it. At its deadline it closes.
+    CLOSED: what was written is sent, within the deadline of the writer.
+    LOST: the client has gone; what was read is executed.
     """
 
     OPEN = auto()
@@ -81,7 +82,7 @@ class HttpProtocol(asyncio.Protocol):
         self.reader = RequestReader(budget)
         self._queue = self.reader.queue  # the first stays there until its answer, or its task, is over
         self._responder: Responder | None = None  # of the first, if it is answered in a task
-        self._refusal = b""  # follows the last answer; encoded, since the exception would keep the packet
+        self._refusal = b""  # follows the last answer; encoded, since an exception's traceback would keep the packet
         self.writer = AnswerWriter(budget, self.hang_up)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -112,7 +113,8 @@ class HttpProtocol(asyncio.Protocol):
             self._refuse(self._foreign.explained(data, reader.url, refusal, is_tls=self.scheme == "https"))
         if self._responder is None:
             self._batcher.add(self)
-            if len(self._queue) == 1 and reader.state is IDLE and len(data) <= self._limits.small_body_bytes:
+            is_small = len(data) <= self._limits.small_body_bytes and not reader.charged
+            if is_small and len(self._queue) == 1 and reader.state is IDLE:
                 return  # it holds little for a short time, and the client owes nothing: no charge, deadline or pause
         elif self._responder.request is continued:
             self._responder.has_input.set()
@@ -137,8 +139,8 @@ class HttpProtocol(asyncio.Protocol):
             self._deadline.await_body(is_new=reader.arriving is not continued)
 
     def _pause_if_full(self) -> None:
-        is_after_task = self._responder is not None and len(self._queue) > 1 and self.reader.arriving is None
-        if self.reader.is_full or is_after_task:  # the task may be long
+        waits_for_task = self._responder is not None and len(self._queue) > 1 and self.reader.arriving is None
+        if self.reader.is_full or waits_for_task:  # which may be long
             self._transport.pause_reading()  # until a responder asks for the body, or no request waits
 
     def resume_reading(self) -> None:
@@ -148,31 +150,31 @@ class HttpProtocol(asyncio.Protocol):
         if self.reader.unparsed:
             self.data_received(b"")
             if self._queue:
-                return
+                return  # until these are answered, or a responder asks for the body
         if not (self._transport.is_closing() or self._transport.is_reading()):
             self._transport.resume_reading()
             if self.reader.state is LATE_HEAD:
                 self._deadline.set(self._limits.head_timeout_s)
 
     def _refuse(self, refusal: HttpRefusal) -> None:
-        """Refuse the request that is being read, which ends reading, or later the newest of the queue. The refusal
-        follows the other answers, or is dropped if the refused request has an answer."""
+        """Refuse the request that is being read, and end reading; in a later state, refuse the newest of the queue. The
+        refusal follows the answers to earlier requests. A request whose answer has begun gets no refusal."""
         reader = self.reader
         refused = reader.arriving if self._state is OPEN else self._queue[-1]
-        is_answered = reader.state is BODY and refused is None
+        has_answer = reader.state is BODY and refused is None  # only the rest of its body was being read
         if self._state is OPEN:
             reader.refuse(refusal)
             self._enter(FINISHING)
         if refused is not None:
             self._queue.pop()
         if self._responder is not None and self._responder.request is refused:
-            is_answered = self._responder.stage is BEGUN
+            has_answer = self._responder.stage is BEGUN
             self._responder.end_exchange()
             self._responder = None
-        if is_answered:
+        if has_answer:
             self.linger()
         else:
-            self._refusal = self._refusal or refusal.encode(self.default_lines())
+            self._refusal = refusal.encode(self.default_lines())
             self._batcher.add(self)
 
     # Requests are answered
@@ -212,7 +214,7 @@ class HttpProtocol(asyncio.Protocol):
         """Continue after a responder's complete answer, or close if it was the last."""
         is_last = not self._queue[0].keep_alive
         self._release_first()
-        if is_last and self.reader.state is BODY:  # the client still sends it
+        if is_last and self.reader.state is BODY:  # the client still sends the body
             self.linger()
         elif is_last:
             self.close()
@@ -229,10 +231,10 @@ class HttpProtocol(asyncio.Protocol):
 
     def _read_on(self) -> None:
         """Release the memory of answered requests, and read on unless some wait. Start the keep-alive time if idle."""
-        reader, in_task = self.reader, 0 if self._responder is None else 1
-        if reader.charged or in_task:  # reading is never paused without charged bytes
+        reader, running = self.reader, 0 if self._responder is None else 1  # requests
+        if reader.charged or running:  # reading is never paused without charged bytes
             self._charge()
-            if len(self._queue) == in_task and reader.arriving is None:
+            if len(self._queue) == running and reader.arriving is None:
                 self.resume_reading()
         if reader.state is IDLE and not self._queue:
             self._deadline.set(self._keep_alive_s)
@@ -253,7 +255,7 @@ class HttpProtocol(asyncio.Protocol):
         if self._state is LINGERING:
             self.close()
         elif self._state is FINISHING:
-            if self._responder is not None and self._responder.stage is BEGUN:
+            if self.writer.is_stalled or (self._responder is not None and self._responder.stage is BEGUN):
                 self._deadline.set(self._limits.half_closed_s)  # sending shows whether the client has left
             else:
                 self.hang_up()
@@ -261,7 +263,7 @@ class HttpProtocol(asyncio.Protocol):
             if not self._queue:
                 self.close()
         elif not self._transport.is_reading() or (request is not None and request.awaits_continue):
-            self._deadline.await_body(is_new=True)  # again, also for a head: it was the server that did not read
+            self._deadline.await_body(is_new=True)  # again, also for a head: the server was not reading
         elif reader.state is BODY:
             self._refuse(self._deadline.late_body())
         else:
@@ -290,8 +292,10 @@ class HttpProtocol(asyncio.Protocol):
         return self.scheme == "http"  # within TLS, close_notify ends both directions
 
     def shutdown(self) -> None:
-        """Answer at most two requests of the queue, and close; uvicorn calls it when the server stops."""
-        del self._queue[2:]
+        """Answer the first two requests of the queue, and close; uvicorn calls it when the server stops."""
+        if len(self._queue) > 2:
+            del self._queue[2:]
+            self._refusal = b""  # it would follow these
         self.must_close.set()
         self.may_have_left.set()
         if self.reader.arriving is None:

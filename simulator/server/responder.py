@@ -9,7 +9,7 @@ import asyncio
 import logging
 import math
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from contextlib import suppress
 from enum import IntEnum, auto
 from types import coroutine
@@ -29,10 +29,7 @@ _LENGTH: Final = re.compile(rb"^content-length: *(\d+)", re.IGNORECASE | re.MULT
 _CLOSES: Final = re.compile(rb"^connection:.*close", re.IGNORECASE | re.MULTILINE)
 _LOG: Final = logging.getLogger(__name__)
 
-Message = MutableMapping[str, Any]
-Application = Callable[
-    [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]
-]
+Application = Callable[[Any, Any, Any], Awaitable[None]]
 """An ASGI application. One with a method `answer_now`, which is an `AnswerNow`, can answer without a task."""
 
 

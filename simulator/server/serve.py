@@ -18,9 +18,9 @@ from msgspec import structs
 
 from simulator.server.foreign_clients import ForeignClients
 from simulator.server.message import HttpLimits, RequestMemoryBudget
-from simulator.server.timing import ResponseBatcher
 from simulator.server.protocol import HttpProtocol
 from simulator.server.responder import Application
+from simulator.server.timing import ResponseBatcher
 from simulator.server.transports import OutputGate, TlsEntry, TlsSettings
 
 BACKLOG: Final = 2048  # connections that may wait for the server

@@ -8,8 +8,8 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from simulator.server.message import HttpLimits, HttpRequest, RequestMemoryBudget
-from simulator.server.timing import ResponseBatcher
 from simulator.server.protocol import HttpProtocol
+from simulator.server.timing import ResponseBatcher
 from tests.support.echo_at_once import EchoAtOnce
 from tests.support.echo_server import LETTERS, Served, request, serving
 from tests.support.fed_connections import fed_server, turns

@@ -70,6 +70,18 @@ def test_a_half_closed_client_that_is_being_answered_is_kept() -> None:
     asyncio.run(main())
 
 
+def test_a_half_closed_client_that_reads_slowly_is_kept() -> None:
+    async def main() -> None:
+        async with fed_server(limits=HttpLimits(half_closed_s=0)) as server:
+            protocol, client = server.connect(request("GET", "/x") * 2)
+            protocol.pause_writing()
+            assert protocol.eof_received()
+            await turns()
+            assert not client.is_closed
+
+    asyncio.run(main())
+
+
 def test_a_client_that_has_read_its_cut_answer_is_closed_although_the_task_is_not_over() -> None:
     async def main() -> None:
         async with fed_server(Waiter()) as server:

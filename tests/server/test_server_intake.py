@@ -238,16 +238,29 @@ def test_a_refused_connection_does_not_keep_the_packet() -> None:
     asyncio.run(main())
 
 
-def test_queued_requests_that_do_not_fit_are_refused_after_requests_that_do() -> None:
+@pytest.mark.parametrize("malformed", [b"", b"malformed\r\n\r\n"])
+def test_queued_requests_that_do_not_fit_are_refused_after_requests_that_do(malformed: bytes) -> None:
     async def main() -> None:
         async with fed_server(Echo(late_s=0), HttpLimits(bodies_bytes=40_000)) as server:
-            queue = request("POST", "/x", body=b"b" * 15_000) * 4
+            queue = request("POST", "/x", body=b"b" * 15_000) * 4 + malformed
             _, client = server.connect(request("GET", "/late-reader"))
             await turns(1)
             server.state.connections.copy().pop().data_received(queue)
             await turns(40)
             assert [client.written.count(status) for status in (b" 200 ", b" 503 ")] == [3, 1]
             assert (client.written.endswith(b'retry."}'), server.budget.used) == (True, 0)
+
+    asyncio.run(main())
+
+
+def test_a_long_head_that_does_not_fit_with_its_last_packet_is_not_executed() -> None:
+    async def main() -> None:
+        async with fed_server(limits=HttpLimits(bodies_bytes=30_000)) as server:
+            server.connect(b"GET / HTTP/1.1\r\nHost: a\r\nx-fill: " + b"f" * 5_000)
+            protocol, client = server.connect(b"GET /long HTTP/1.1\r\nHost: a\r\nx-fill: " + b"f" * 20_000)
+            protocol.data_received(b"f" * 10_000 + b"\r\n\r\n")
+            await turns()
+            assert (b" 503 " in client.written, server.app.seen) == (True, [])
 
     asyncio.run(main())
 

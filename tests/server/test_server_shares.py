@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from simulator.server.timing import CONNECTIONS_MAX
 from simulator.server.request_reader import QUEUED_MAX, SLICE_BYTES
+from simulator.server.timing import CONNECTIONS_MAX
 from tests.support.echo_server import Echo, request
 from tests.support.fed_connections import fed_server, turns
 
@@ -163,6 +163,17 @@ def test_a_stopping_server_closes_after_the_last_answer_of_a_short_queue() -> No
             await turns(10)
             assert (client.answers, client.is_closed) == (2, True)
             assert client.written.count(b"connection: close") == 1
+
+    asyncio.run(main())
+
+
+def test_a_stopping_server_drops_the_refusal_that_follows_what_it_drops() -> None:
+    async def main() -> None:
+        async with fed_server() as server:
+            protocol, client = server.connect(ONE * 3 + b"malformed\r\n\r\n")
+            protocol.shutdown()
+            await turns(10)
+            assert (client.answers, client.is_closed, b" 400 " in client.written) == (2, True, False)
 
     asyncio.run(main())
 

@@ -3,14 +3,14 @@
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import uvloop
 
 from simulator.server.message import HttpLimits
-from simulator.server.responder import Message
 from simulator.server.responder import Responder as Connection
 from simulator.server.responder import responder_of as connection_of
 from simulator.server.serve import make_server
@@ -44,6 +44,7 @@ class HalfEnding:
         await connection.cut(status, lines, body, len(body) // 2)
 
 
+Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 

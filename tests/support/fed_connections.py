@@ -9,8 +9,8 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from simulator.server.message import HttpLimits, RequestMemoryBudget
-from simulator.server.timing import ResponseBatcher
 from simulator.server.protocol import HttpProtocol
+from simulator.server.timing import ResponseBatcher
 from simulator.server.transports import OutputGate
 from tests.support.echo_at_once import EchoAtOnce
 from tests.support.echo_server import Echo
