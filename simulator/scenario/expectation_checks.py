@@ -63,7 +63,8 @@ def _refuse_calls(calls: ValueReader, scripted: list[Mapping[str, Any]]) -> None
     if path.is_given and is_known and not unknown_paths(values_of(path)) and not is_path_of_service(path.plain):
         path.problem("unknown_path", "this matches no path of the service")
     documented = {one for each in statuses().values() for one in each}
-    _refuse(status, {CLOSED, *documented, *_named(scripted, "status")}, "impossible", "answer with status")
+    written = filter(str.isdecimal, _named(scripted, "status"))  # without the statuses of payments
+    _refuse(status, {CLOSED, *documented, *written}, "impossible", "answer with status")
 
 
 def _mappings(root: ValueReader) -> Iterator[Mapping[str, Any]]:

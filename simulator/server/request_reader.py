@@ -227,7 +227,7 @@ class RequestReader:
             if request.is_plain and type(request.body) is bytearray:
                 request.body = bytes(request.body)
             if not request.keep_alive:
-                self.state = ENDED  # the parser is in use; `end` releases it with the connection
+                self.state = ENDED  # the parser is in use; the connection calls `end`
                 raise LastRequestRead
         self.state = IDLE
         self._since_progress = 0

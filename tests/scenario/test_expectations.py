@@ -170,6 +170,12 @@ def test_a_possible_expectation_is_accepted_also_when_only_a_rule_of_the_file_ma
     assert len(built(BASE + rules + f"expect: [{item}]\n").expect) == 1
 
 
+def test_a_status_of_a_payment_is_no_status_of_an_answer() -> None:
+    item = "{ calls: { path: /v2/topup, status: [200, Succesful] } }"
+    [problem] = problems(f"extends: default\nexpect: [{item}]\n")
+    assert "there is no answer with status 'Succesful'; there are 0, 200," in problem
+
+
 def test_an_impossible_expectation_gets_a_suggestion() -> None:
     text = "\n".join(problems("expect: [{ calls: { path: /v2/topupp } }, { webhooks: { type: balance.aded } }]\n"))
     assert "(did you mean '/v2/topup'?)" in text

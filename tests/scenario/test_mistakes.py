@@ -133,6 +133,9 @@ EXPLAINED: list[tuple[str, str]] = [
         "payments: [{when: {amount: outstanding}, then: [{status: Failed}]}]\n",
         "not 'outstanding'; only more_than takes 'outstanding'",
     ),
+    ("payments: [{when: {amount: RM10}, then: [{status: Failed}]}]\n", "an amount is a number, not 'RM10'"),
+    ("payments: [{nth: '05', then: [{status: Failed}]}]\n", "must be a whole number, not '05'"),
+    ("payments: [{then: succesful}]\n", "in this scenario; write [{ status: Succesful }] for this status"),
     ("expect: [{calls: {status: 4xx}}]\n", "there is no answer with status '4xx'; write { min: 400, max: 499 }"),
     (
         "schedule: [{at: 5m, network: {product: A, status: Healthy}, deposit: {reseller: A, amount: 1}}]\n",

@@ -38,9 +38,9 @@ _KINDS: Mapping[str, str] = {
 # The texts that are values of these kinds without their quotes.
 _PLAIN: Mapping[str, re.Pattern[str]] = {
     "boolean": re.compile("true|false"),
-    "integer": re.compile("-?[0-9]{1,9}"),
+    "integer": re.compile("-?(0|[1-9][0-9]{0,8})"),
     "null": re.compile("null"),
-    "number": re.compile(r"-?[0-9]{1,9}([.][0-9]{1,9})?"),
+    "number": re.compile(r"-?(0|[1-9][0-9]{0,8})([.][0-9]{1,9})?"),
 }
 
 _RANGES: Mapping[str, str] = {

@@ -177,12 +177,12 @@ class ValueReader(msgspec.Struct, frozen=True, eq=False, gc=False):
         self, what: str, known: Collection[str], where: str = "in this scenario", *, at_key: bool = False
     ) -> None:
         """Report a text, or a key, that is not the name of a `known` one of its kind, with the most similar name or
-        with some known names."""
+        with all names if they are few."""
         name = str(self.path[-1]) if at_key else self.text()
         if name in known or not (name or at_key) or self.report.is_full:  # fuzzy matching is expensive
             return
-        listed = ", ".join(sorted(known)[:LISTED_MAX])
-        hint = suggestion(name, known) or (f"; it has {listed}" if listed else "")
+        listed = f"; it has {', '.join(sorted(known))}" if 0 < len(known) <= LISTED_MAX else ""
+        hint = suggestion(name, known) or listed
         self.problem(f"unknown_{what}", f"there is no {what} {name!r} {where}{hint}", at_key=at_key)
 
     def text(self, default: str = "") -> str:

@@ -231,9 +231,12 @@ def listed_values(entry: ValueReader) -> list[ValueReader]:
 def _check_amounts(entry: ValueReader) -> None:
     for value in values_of(entry):
         if value.node is not None and number(value.node.value) is None:
-            is_outstanding = value.text() == OUTSTANDING
-            hint = "only more_than takes 'outstanding'" if is_outstanding else "write a range as { min: …, max: … }"
-            value.problem("bad_amount", f"an amount is a number, not {value.text()!r}; {hint}")
+            text, hint = value.text(), ""
+            if text == OUTSTANDING:
+                hint = "; only more_than takes 'outstanding'"
+            elif not _COMPARISON.isdisjoint(text):
+                hint = "; write a range as { min: …, max: … }"
+            value.problem("bad_amount", f"an amount is a number, not {text!r}{hint}")
 
 
 def check_codes(entry: ValueReader, codes: Collection[str] | None, what: str) -> None:
@@ -244,6 +247,7 @@ def check_codes(entry: ValueReader, codes: Collection[str] | None, what: str) ->
 
 
 _ALWAYS = compile_when({})
+_COMPARISON = frozenset("<>=-")
 
 
 def magic(section: ValueReader, timelines: Timelines) -> Magic:

@@ -213,8 +213,11 @@ def payment_then(then: ValueReader, timelines: Timelines = NO_TIMELINES) -> Paym
         return PaymentThen(steps(then))
     if name not in timelines:
         meant = "" if nearest(name, timelines) else nearest(name, STATUSES)
-        where = f"in this scenario; write [{{ status: {meant} }}] for this status" if meant else "in this scenario"
-        then.refuse_unknown("timeline", timelines, where)
+        if meant:
+            hint = f"write [{{ status: {meant} }}] for this status"
+            then.problem("unknown_timeline", f"there is no timeline {name!r} in this scenario; {hint}")
+        else:
+            then.refuse_unknown("timeline", timelines)
     return PaymentThen(timelines.get(name, ()))
 
 
