@@ -25,7 +25,7 @@ STOP_TIMEOUT_S = 5.0
 LINES_KEPT = 1000
 LINES_SHOWN = 20
 _RATE = re.compile(r"x([0-9]+(?:\.[0-9]+)?)")  # a clock that runs faster, such as x60
-_USER = re.compile(r"//[^/]*@")
+_USER = re.compile(r"(https?://)?.*@", re.IGNORECASE | re.DOTALL)
 _BELOW_ROOT = re.compile(r"(/s/[^/]+)?(/v[12](/.*)?)?/*$")
 
 
@@ -45,7 +45,7 @@ class Simulator(AbstractContextManager["Simulator"]):
             token = token or os.environ.get("RESELLER_SIM_TOKEN") or os.environ.get("RESELLER_SIM_CONTROL_TOKEN")
         if not is_url(url):
             what = f"an http or https URL such as {DEFAULT_URL}, without a user, a query and a fragment"
-            shown = _USER.sub("//***@", url)
+            shown = _USER.sub(r"\1***@", url)
             raise ValueError(f"the address of a simulator{where} must be {what}, not {shown!r:.200}")
         self.control = Control(_BELOW_ROOT.sub("", url), token)
         self.url, self.control_url = self.control.root, self.control.url

@@ -62,6 +62,8 @@ def test_an_empty_filter_finds_requests_without_its_subject(client: Any) -> None
         "http://127.0.0.1:8080/?x=1",
         "http://127.0.0.1:8080/#x",
         "http://me:secret@127.0.0.1:8080",
+        "http://me:a/secret@127.0.0.1:8080",
+        "me:secret@127.0.0.1:8080",
         "http://exa mple:8080",
         "http://127.0.0.1:8080/\xe9",
     ],

@@ -63,7 +63,7 @@ function checkValue(of: string, name: string, value: unknown, kind: Kind): void 
   if (value === undefined && kind.isUnset) return;
   if (kind.options !== undefined && isObject(value)) return checkOptions(of, value, kind.options);
   const { wanted, isType, isInRange, choices, isSecret } = kind;
-  const problem = `${of}: ${name} is ${isSecret && isText(value) ? `a text of ${value.length} characters` : inspected(value)}`;
+  const problem = `${of}: ${name} is ${isSecret ? described(value) : inspected(value)}`;
   if (!isType(value)) throw new TypeError(`${problem}; give ${wanted}`);
   if (choices?.includes(value as string) ?? isInRange?.(value) ?? true) return;
   const near = choices && nearest(value as string, choices);
@@ -111,10 +111,16 @@ export function nearest(name: string, known: readonly string[]): string | undefi
 
 /** A value as a message shows it: a text in quotes, of an address without its user and password, of an object only its class. */
 export function inspected(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.replace(/\/\/[^/]*@/, "//***@").slice(0, SHOWN_CHARS_MAX));
+  if (typeof value === "string") return JSON.stringify(value.replace(/^(https?:\/\/)?.*@/is, "$1***@").slice(0, SHOWN_CHARS_MAX));
   if (typeof value === "function") return "a function";
   if (typeof value !== "object" || value === null) return String(value) + (typeof value === "bigint" ? "n" : "");
   return Array.isArray(value) ? "a list" : isObject(value) ? "an object" : `a ${value.constructor?.name || "value"}`;
+}
+
+/** A secret as a message describes it. */
+function described(value: unknown): string {
+  if (typeof value === "string") return `a text of ${value.length} characters`;
+  return value == null ? String(value) : `a value of type ${typeof value}`;
 }
 
 /** The seconds of `90`, `"90s"`, `"250ms"`, `"1h30m"` or `"1.5d"`; a RangeError for anything else, and for what is below 0 or more
