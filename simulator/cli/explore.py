@@ -159,9 +159,8 @@ def prove_command(
 
 
 @contextmanager
-def _ending_with_reasons(place: Path, command: str = "COMMAND") -> Iterator[None]:
-    """Raise `CannotStart` with the reason why no run can be judged; messages call the command `command`, and `place` is
-    the file or folder of the runs."""
+def _ending_with_reasons(command: str = "COMMAND") -> Iterator[None]:
+    """Raise `CannotStart` with the reason why no run can be judged; messages call the command `command`."""
     try:
         yield
     except (CannotRun, OtherRun, DomainError) as error:
@@ -171,7 +170,7 @@ def _ending_with_reasons(place: Path, command: str = "COMMAND") -> Iterator[None
     except BaselineFails as error:
         text = f"{command} fails without any fault: {error}"
     except OSError as error:
-        text = f"{error.filename or f'stdout or {place}'}: {error.strerror or error}"
+        text = f"{error.filename or 'the runs stopped'}: {error.strerror or error}"
     else:
         return
     raise CannotStart(text)
@@ -189,7 +188,7 @@ def _explore(command: Words, restart: Words, timeout_s: float | None, flags: dic
     reports.begin()
     os.environ.update(bypass(os.environ, f"http://{host_for_clients(server.host)}"))  # COMMAND inherits them
     try:
-        with on_path(), _ending_with_reasons(out), ending_with_problems(CannotStart):
+        with on_path(), _ending_with_reasons(), ending_with_problems(CannotStart):
             check_programs(command, restart)
             out.mkdir(parents=True, exist_ok=True)
             scenario = load_scenario(server.scenario)
@@ -268,7 +267,7 @@ def _play(
     def show(number: int, text: str) -> None:
         echo(whole_line(f"run {number} of {times}: {text}"))
 
-    with _ending_with_reasons(path, command), on_path():
+    with _ending_with_reasons(command), on_path():
         finding = read_finding(path)
         check_programs(words, restart)
         with tempfile.TemporaryDirectory(prefix="reseller-sim-") as folder:

@@ -96,8 +96,8 @@ def read_finding(path: Path) -> FindingFile:
     """Read a finding. Raises `CannotRun` for any other file."""
     try:
         document, lines = load_file(path).data, file_text(path).splitlines()
-    except ScenarioError:
-        document, lines = None, []
+    except ScenarioError as error:
+        raise CannotRun(f"{path} cannot be read: {error.problems[0].message}") from None
     if not isinstance(document, dict) or "extends" not in document or f"# {REPRODUCTION}" not in lines:
         raise CannotRun(f"{path} is not a finding: pass a scenario file that explore has written, with its comments")
     extends = str(document["extends"])

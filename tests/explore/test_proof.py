@@ -70,11 +70,20 @@ def test_the_exit_code_does_not_count_where_a_fault_decides_the_payment(tmp_path
     assert proven(tmp_path, 0, 1, text=f"# {EXIT_IGNORED}\n{TEXT}")[0] is Colour.GREEN
 
 
-@pytest.mark.parametrize("text", ["", "- 1\n", f"{HEAD}a: [\n", f"{HEAD}seed: 1\n", "extends: default\n", "\udcff"])
+@pytest.mark.parametrize("text", ["", "- 1\n", f"{HEAD}seed: 1\n", "extends: default\n"])
 def test_a_file_that_is_no_finding_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "finding.yaml"
-    path.write_text(text, errors="surrogateescape")
+    path.write_text(text)
     with pytest.raises(CannotRun, match="is not a finding"):
+        read_finding(path)
+
+
+def test_a_file_that_cannot_be_read_is_refused_with_the_reason(tmp_path: Path) -> None:
+    with pytest.raises(CannotRun, match="cannot be read: this is a folder"):
+        read_finding(tmp_path)
+    path = tmp_path / "finding.yaml"
+    path.write_text("\udcff", errors="surrogateescape")
+    with pytest.raises(CannotRun, match="cannot be read: this is not UTF-8"):
         read_finding(path)
 
 
