@@ -7,7 +7,7 @@ replaces a reservation; a wallet that never falls proves nothing.
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from decimal import ROUND_UP, Decimal
+from decimal import ROUND_UP, Decimal, InvalidOperation
 from typing import Any, Self
 
 from simulator.domain.model.money import parse_number
@@ -127,12 +127,17 @@ class PaymentRunner:
         if (product := self._products.get(product_code)) is None:
             raise BadOrder(f"the catalog has no product {product_code!r}")
         pricing = as_dict(product.get("pricing"))
-        unit, price = parse_number(product.get("denomination_unit_price")), parse_number(pricing.get("unit_price"))
-        if unit is None or price is None:
-            raise Departs(f"products.{product_code}.pricing", "a usable price", product.get("pricing"))
+        where, per_unit = f"products.{product_code}", product.get("denomination_unit_price")
+        if (unit := parse_number(per_unit)) is None:
+            raise Departs(f"{where}.denomination_unit_price", "a usable price", per_unit)
+        if (price := parse_number(pricing.get("unit_price"))) is None:
+            raise Departs(f"{where}.pricing.unit_price", "a usable price", pricing.get("unit_price"))
         face = amount * unit
         cost = face * price if as_dict(pricing.get("discount")).get("type") == "percentage" else face + price
-        return (max(amount, face, cost) + CENT).quantize(CENT, ROUND_UP)
+        try:
+            return (max(amount, face, cost) + CENT).quantize(CENT, ROUND_UP)
+        except InvalidOperation:  # more digits than decimals have
+            raise Departs(f"{where}.denomination_unit_price x pricing.unit_price", "a usable price", cost) from None
 
     def check_plan(self) -> None:
         """Raise `BadOrder` when the plan may cost more than the limit: each order once, and the dearest once more, in

@@ -116,18 +116,19 @@ def test_the_truth_never_exceeds_the_limit(limit: str, liar: Liar) -> None:
 
 
 PRICES: dict[str, Damage] = {
-    "no number": Liar(price="NaN"),
-    "a text": Liar(price="x"),
-    "an infinite unit": Liar(factor="Infinity"),
-    "no pricing": edited(CATALOG, put("products.RELOAD.pricing", ...)),
+    "denomination_unit_price: expected a usable price, got NaN": Liar(price="NaN"),
+    "denomination_unit_price: expected a usable price, got x": Liar(price="x"),
+    "pricing.unit_price: expected a usable price, got Infinity": Liar(factor="Infinity"),
+    "pricing.unit_price: expected a usable price, got null": edited(CATALOG, put("products.RELOAD.pricing", ...)),
+    "denomination_unit_price x pricing.unit_price: expected a usable price, got 9": Liar(factor="9" * 27),
 }
 
 
-@pytest.mark.parametrize("price", PRICES)
-def test_an_invalid_price_is_refused(price: str) -> None:
+@pytest.mark.parametrize("message", PRICES)
+def test_an_invalid_price_is_refused(message: str) -> None:
     with running({}) as client:
-        run = run_of(client, damage=PRICES[price])
-        with pytest.raises(Departs, match=r"products.RELOAD.pricing: expected a usable price"):
+        run = run_of(client, damage=PRICES[message])
+        with pytest.raises(Departs, match=rf"products\.RELOAD\.{message}"):
             PaymentRunner(run.session, (RELOAD,), Decimal(100), run.products, 0).check_plan()
 
 
