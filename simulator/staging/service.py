@@ -118,7 +118,10 @@ class Answer:
 def unix_seconds(text: str) -> float | None:
     """Return a date of HTTP as Unix seconds; None for other texts."""
     date = parsedate_tz(text) if text else None
-    return None if date is None else float(mktime_tz(date))
+    try:
+        return None if date is None else float(mktime_tz(date))
+    except (ValueError, OverflowError):  # a year beyond 9999
+        return None
 
 
 class Service(Protocol):

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager, suppress
 import pytest
 
 from simulator.staging import service
-from simulator.staging.service import Answer, HttpService, NoAnswer, Request
+from simulator.staging.service import Answer, HttpService, NoAnswer, Request, unix_seconds
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Some: thing\r\n\r\n{}"
 GET = Request("GET", "/v2/options?product_code=A%20B&field_id=x%2Fy", {"X-API-Key": "mine"})
@@ -126,3 +126,17 @@ def test_an_answer_shows_no_header() -> None:
 def test_an_answer_says_where_a_redirect_leads() -> None:
     redirect = Answer(GET, 301, {"location": "https://staging.example.com/v2/options"}, b"")
     assert str(redirect) == "301 of GET /v2/options: a redirect to https://staging.example.com/v2/options"
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("Thu, 01 Jan 1970 00:01:00 GMT", 60.0),
+        ("Sun, 01 Jan 20255 00:00:00 GMT", None),
+        ("Sun, 01 Jan 20255202552025520255 00:00:00 GMT", None),
+        ("soon", None),
+        ("", None),
+    ],
+)
+def test_a_date_is_unix_seconds(text: str, seconds: float | None) -> None:
+    assert unix_seconds(text) == seconds
