@@ -4,9 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from unicodedata import category
 
 from simulator.staging.bodies import as_dict, decoded, parameters
 from simulator.wire.traffic import Call, Notification
+
+NOT_ON_A_LINE = frozenset({"Cc", "Cs", "Zl", "Zp"})
+"""The categories of control characters, surrogates, and ends of lines and paragraphs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ def format_duration(seconds: float) -> str:
 
 def plain_line(text: str) -> str:
     """Return a text on a single line that a scenario accepts."""
-    return "".join(character if character.isprintable() else " " for character in text)
+    return "".join(" " if category(character) in NOT_ON_A_LINE else character for character in text)
 
 
 def template(text: str, facts: Iterable[tuple[str, str]]) -> str:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from simulator.scenario.library import problems
 from simulator.staging.recorder.recorder import TrafficRecorder
+from simulator.staging.recorder.traffic_values import plain_line
 from simulator.wire.traffic import Call, Notification
 from tests.support.tiers import examples
 
@@ -197,3 +198,9 @@ def test_garbage_at_each_endpoint_gives_a_scenario(endpoint: tuple[str, str], ra
         Call(n=1, at=START, method=endpoint[0], path=endpoint[1], query=b"\xff", body=raw, status=200, answer=raw)
     )
     accepted(recorder)
+
+
+def test_a_line_keeps_joiners_and_no_break_spaces() -> None:
+    kept = "\U0001f469\u200d\U0001f4bb \u0645\u06cc\u200c\u062e RM\u00a05"
+    assert plain_line(kept) == kept
+    assert plain_line("a\nb\tc\x85d\u2028e\x00f\ud83d") == "a b c d e f "
