@@ -274,8 +274,8 @@ def _read_field(answers: Answers, product: ProductAnswers, form: dict[str, Any],
         active, every = (
             list(_rows(answers, "/v2/options", query | {"is_active": text}, "items")) for text in ("true", "false")
         )
-        codes = by_code(active, "code")
-        inactive = [item for item in every if as_text(as_dict(item).get("code")) not in codes]
+        codes = {repr(as_dict(item).get("code")) for item in active}  # a code may be of any type
+        inactive = [item for item in every if repr(as_dict(item).get("code")) not in codes]
         product.offers[field_id] = [Offer("", active, inactive)]
     elif entered == [ACCOUNT_NUMBER] and accounts:
         product.offers[field_id] = [

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from simulator.scenario.library import load_scenario
+from simulator.staging.importer.account_answers import AnswerFile, read_account
 from tests.support.fake_account import answering
 from tests.support.imports import KEY, SECRET, imported, run_import
 from tests.support.processes import DEADLINE_S, PROGRAM, environment
@@ -370,3 +371,23 @@ def test_an_interrupt_leaves_the_collected_state_and_prints_nothing_else(tmp_pat
     assert err.strip() in ("", "reseller-sim import: 1 of 1 products"), "depending on when it came"
     assert state.read_text() == known
     assert state.stat().st_mode & 0o077 == 0
+
+
+def test_inactive_options_without_a_text_as_code_are_kept(tmp_path: Path) -> None:
+    source = {"type": "reference", "endpoint": "/options", "params": {}}
+    odd = product("P", fields=[field("f", type="select", data_source=source)])
+
+    class Canned:
+        """Answers with the active option 1, and in the list of all options with the inactive options 2 and 3, too."""
+
+        missing: list[str] = []
+
+        def ask(self, target: str, *, is_stored: bool = True) -> Any:
+            if target.startswith("/v2/options"):
+                return {"items": [{"code": code} for code in ([1] if "is_active=true" in target else [1, 2, [3]])]}
+            return catalog(odd) if target.startswith("/v2/catalog") else {}
+
+    canned: Any = Canned()
+    state = AnswerFile(tmp_path / "state", "", str)
+    account = read_account(canned, state, {}, print)
+    assert account.products[0].offers["f"][0].inactive == [{"code": 2}, {"code": [3]}]
