@@ -38,3 +38,12 @@ def test_the_state_that_is_shown_is_in_the_address(shared: Console) -> None:
     shown.get_by_role("button", name="not exercised").click()
     shown.wait_for_url("**/audit?state=not_exercised")
     shown.get_by_role("heading", name="not exercised").wait_for()
+
+
+def test_an_obligation_that_time_alone_violates_is_shown_while_the_clock_runs(shared: Console) -> None:
+    shared.new_sandbox({"extends": "default", "payments": [{"then": [{"status": "Accepted"}]}]})
+    shared.pay("order-1")
+    shown = shared.open("audit")
+    shown.get_by_text("nothing is violated").wait_for()
+    shared.mine("PUT", "clock", {"mode": "xN", "rate": 100})
+    shown.locator("details[data-key=violated-polling-to-the-end]").wait_for()

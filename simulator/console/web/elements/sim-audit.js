@@ -7,10 +7,12 @@ import { marked, past, share } from "../app/pieces.js";
 import { visible } from "../app/safe-text.js";
 import { ofKinds, Reading } from "../app/reading.js";
 import { here, sandboxPath, place, setQuery } from "../app/router.js";
+import { store } from "../app/store.js";
 
 /** @type {Record<string, string>} */
 const STATES = { violated: "violated", met: "met", not_exercised: "not exercised" };
 const EVIDENCE_MAX = 30;
+const AGAIN_MS = 5000;
 
 class SimAudit extends Reading {
 	buttons = Object.entries({ "": "all", ...STATES }).map(([state, text]) =>
@@ -27,6 +29,9 @@ class SimAudit extends Reading {
 		put(this, tools, this.mistake, this.found);
 		this.watch("place", () => this.draw());
 		this.refreshOn(ofKinds("request", "callback", "webhook", "action"), 2000);
+		// Some obligations are violated by time alone, without any event.
+		const again = setInterval(() => store.clock?.mode !== "manual" && this.soon(), AGAIN_MS);
+		this.ends.push(() => clearInterval(again));
 	}
 
 	async read() {
