@@ -98,6 +98,24 @@ def test_two_that_are_marked_stand_beside_each_other(page: Console) -> None:
     assert table.get_by_role("row", name="product").count() == 0
 
 
+def test_two_payments_are_compared_by_touch_on_a_phone(page: Console) -> None:
+    first, second = page.pay("order-1"), page.pay("order-2")
+    page.page.set_viewport_size({"width": 390, "height": 844})
+    try:
+        shown = page.open("payments")
+        page.row("order-1").wait_for()
+        assert shown.get_by_role("button", name="compare").count() == 0
+        page.row("order-1").locator(".state").click()
+        shown.get_by_role("button", name="compare…").click()
+        shown.get_by_text("marked order-1").wait_for()
+        shown.get_by_role("button", name="unmark").wait_for()
+        page.row("order-2").locator(".state").click()
+        shown.get_by_role("button", name="compare with order-1").click()
+        shown.wait_for_url(f"**/payments/{first}?with={second}")
+    finally:
+        page.page.set_viewport_size({"width": 1280, "height": 720})
+
+
 def test_a_reset_empties_the_list(page: Console) -> None:
     page.pay("order-1")
     shown = page.open("payments")

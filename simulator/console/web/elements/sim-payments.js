@@ -1,4 +1,4 @@
-// The payments of the sandbox; Enter opens a story, `x` compares two payments.
+// The payments of the sandbox; Enter opens a story, a button or `x` compares two payments.
 
 import "./sim-story.js";
 import { cliLine } from "../app/commands.js";
@@ -8,7 +8,7 @@ import { filterOf, wordsText } from "../app/filter.js";
 import { count, money, CURRENCY } from "../app/format.js";
 import { ruleAddress } from "../app/links.js";
 import { moment, searchBox, showQuery, statusOf } from "../app/pieces.js";
-import { short } from "../app/safe-text.js";
+import { short, visible } from "../app/safe-text.js";
 import { PAYMENT_WORDS, Payments, paymentTexts } from "../app/payments.js";
 import { go, here, place, setQuery } from "../app/router.js";
 import { toneOf } from "../app/rows.js";
@@ -45,7 +45,8 @@ class SimPayments extends SimElement {
 	isStory = null;
 	box = searchBox("q", "Filter", "refid:order-7 status:Processing product:ELECTRIC reseller:RS001 rule:*slow*");
 	counts = h("span", { class: "counts", role: "status" });
-	chosen = h("span", { role: "status" });
+	marked = h("span", { role: "status" });
+	compare = h("button", { title: "key x", onclick: () => this.mark() });
 	wrong = h("p", { class: "mistake", role: "alert" });
 	list = new SimList({
 		label: "Payments, newest first",
@@ -56,7 +57,7 @@ class SimPayments extends SimElement {
 		select: (one) => setQuery({ at: one.trxid }),
 		empty: () => this.empty(),
 	});
-	tools = h("div", { class: "tools" }, this.box, this.wrong, this.mistake, this.chosen, this.counts);
+	tools = h("div", { class: "tools" }, this.box, this.wrong, this.mistake, this.marked, this.compare, this.counts);
 
 	start() {
 		this.watch(["place", "sandbox"], () => this.follow());
@@ -89,9 +90,6 @@ class SimPayments extends SimElement {
 		this.test = test;
 		say(this.wrong, mistake);
 		this.list.choose(place.query.get("at") ?? "");
-		const mark = place.query.get("mark");
-		const marked = mark && (this.payments.known.get(mark)?.refid ?? mark);
-		put(this.chosen, marked && ["marked ", short(marked, 40), "; ", h("kbd", {}, "x"), " on another shows both"]);
 		this.show();
 		this.findOlder(this.box.value);
 	}
@@ -129,7 +127,18 @@ class SimPayments extends SimElement {
 		const shown = this.test ? all.filter(this.test) : all;
 		this.list.items = shown;
 		const total = `${count(all.length)}${hasMore ? " newest" : ""}`;
+		this.offer();
 		say(this.counts, this.test ? `${count(shown.length)} of ${total}` : total);
+	}
+
+	/** Say which one is marked, and what the button does with the selected one. */
+	offer() {
+		const one = this.list.chosen;
+		const mark = place.query.get("mark") ?? "";
+		const name = visible((this.payments.known.get(mark)?.refid ?? mark).slice(0, 40));
+		say(this.marked, mark && `marked ${name}; select another to compare`);
+		say(this.compare, !mark ? "compare…" : mark === one?.trxid ? "unmark" : `compare with ${name}`);
+		this.compare.hidden = !one;
 	}
 
 	/** The first one is marked; with the second both are shown. */
