@@ -26,7 +26,8 @@ FLOWN = {
     "bills": "[{ then: { error: invalid_account } }]",
 }
 STYLES = [
-    "# mine\n{section}: {rules}\n",
+    "{section}: {rules}\n",
+    "  {section}:\n    {rules}\n",
     "{{ {section}: {rules} }}\n",
     "{{\n  {section}: {rules},\n}}\n",
     '{{"{section}": {rules}}}',
@@ -37,6 +38,11 @@ STYLES = [
     "{{ {section}: {rules}, 'extends': default }}\n",
     "{section}: {rules}\r\n",
     "? {section}\n: {rules}\n",
+    "# mine\n---\n\n{section}: {rules}\n...\n",
+    "%YAML 1.1\n--- # mine\n {section}: {rules}\n",
+    "--- {{ {section}: {rules} }}\n",
+    "\ufeff{section}: {rules}\n",
+    "\r\n# mine\r\n  {{ {section}: {rules} }}\r\n",
 ]
 # Chromium asks before a page's eleventh download, without an answer when headless; a reopened page starts at zero.
 DOWNLOADS_MAX = 10
@@ -125,6 +131,8 @@ def test_a_rule_in_any_style_passes_check_when_it_is_taken_home(page: Console, s
     [
         ("payments:\n  - then: [{ status: Done }]\n", "line 2, column 22"),
         ("{ payments: [{ then: [{ status: Done }] }] }\n", "line 1, column 33"),
+        ("# mine\n\n {payments: [{ then: [{ status: Done }] }] }\n", "line 3, column 33"),
+        ("---\n payments:\n  - then: [{ status: Done }]\n", "line 3, column 22"),
         ("payments: [", "line 1, column 1"),
         ("extends: default\npayments:\n  - then: [{ status: Done }]\n", "line 3, column 22"),
     ],

@@ -21,16 +21,22 @@ export const isBaseKnown = () => ["bundled", "folder"].includes(store.sandbox?.o
 
 const EXTENDS = /(?:^|[{,])\s*(["']?)extends\1\s*:/m;
 
+/** What may stand before the first value: comments, empty lines, directives, the start of a document; then its margin. */
+const BEFORE = /^\ufeff?((?:[ \t]*(?:#.*)?\r?\n|%.*\r?\n|---[ \t]*(?:#.*)?\r?\n)*)((?:---)?[ \t]*)(\{?)/;
+
 /**
- * A scenario that extends this base, in a line before the text, or within its brace.
+ * A scenario that extends this base, in a line before its first value, or within its brace.
  * @param {string} text @param {string} base its name @param {string} [comment] after it
  * @returns {{ text: string, before: number }} `before` is the number of inserted lines: none for a text with its own `extends`
  */
 function over(text, base, comment = "") {
 	if (EXTENDS.test(text)) return { text, before: 0 };
 	const line = `extends: ${flow(base)}`;
-	const whole = text.startsWith("{") ? `{ ${line},${comment}\n ${text.slice(1)}` : `${line}${comment}\n${text}`;
-	return { text: whole, before: 1 };
+	const [all, before, margin, brace] = /** @type {RegExpExecArray} */ (BEFORE.exec(text));
+	const first = brace
+		? `${margin}{ ${line},${comment}\n${" ".repeat(margin.length + 1)}`
+		: `${margin}${line}${comment}\n${margin}`;
+	return { text: before + first + text.slice(all.length), before: 1 };
 }
 
 /** The text in a form that the server can check without reading other files. @param {string} text */
