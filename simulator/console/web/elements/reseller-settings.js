@@ -1,16 +1,18 @@
 // Settings and API keys of the resellers, changed at once.
 
 import { credential } from "./credential.js";
-import { get } from "../app/api.js";
+import { get, pages } from "../app/api.js";
 import { confirmed } from "./dialogs.js";
 import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { form } from "../app/form.js";
 import { past } from "../app/pieces.js";
+import { Reading } from "../app/reading.js";
 import { sandboxPath } from "../app/router.js";
 import { act } from "../app/action-log.js";
 
 const CHOICES_MAX = 500;
+const PAGE = 1000;
 
 class SimResellerSettings extends SimElement {
 	forms = h("div", { class: "hands" });
@@ -29,7 +31,7 @@ class SimResellerSettings extends SimElement {
 			const who = { name: "code", label: "Reseller", options: has_more ? undefined : codes, value: codes[0], size: 12 };
 			put(
 				this.forms,
-				settingsForm(who, resellers),
+				new ChosenSettings(who),
 				form({ label: "Create an API key", submit: "New key", fields: [who], run: ({ code }) => this.newKey(code) }),
 				this.revoke(resellers),
 			);
@@ -73,43 +75,80 @@ class SimResellerSettings extends SimElement {
 	}
 }
 
-/** @param {Field} who @param {any[]} resellers */
-function settingsForm(who, resellers) {
-	/** @type {[string, string][]} */
-	const credentials = [
-		["", "key or token"],
-		["yes", "key alone"],
-	];
-	const hint = "with commas between; empty allows all";
-	const settingsOf = (/** @type {string} */ code) => resellers.find((one) => one.code === code)?.settings ?? {};
-	const shown = form({
-		label: "Change settings",
-		submit: "Change",
-		fields: [
-			who,
-			{ name: "only", label: "Payments by", options: credentials },
-			{ name: "addresses", label: "Allowed addresses", hint, path: "ip_allowlist", size: 24 },
-		],
-		run: async ({ code, only, addresses }) => {
-			const allowed = addresses.split(",").map((one) => one.trim());
-			const settings = await act({
-				method: "PATCH",
-				path: sandboxPath("resellers", code, "settings"),
-				body: { require_api_key_for_topup: Boolean(only), ip_allowlist: allowed.filter(Boolean) },
-				says: `changed the settings of ${code}`,
-			});
-			Object.assign(settingsOf(code), settings);
-		},
-	});
-	const [code, only, addresses] = /** @type {HTMLInputElement[]} */ ([...shown.elements]);
-	const showSettings = () => {
-		const { require_api_key_for_topup: isKeyAlone, ip_allowlist: allowed = [] } = settingsOf(code.value);
-		only.value = isKeyAlone ? "yes" : "";
-		addresses.value = allowed.join(", ");
-	};
-	code.addEventListener("change", showSettings);
-	showSettings();
-	return shown;
+/** The settings of the reseller that is chosen in it, as they are now, until something is changed in the form. */
+class ChosenSettings extends Reading {
+	isTouched = false;
+	/** The reseller whose settings are shown. */
+	shown = "";
+
+	/** @param {Field} who */
+	constructor(who) {
+		super();
+		/** @type {[string, string][]} */
+		const credentials = [
+			["", "key or token"],
+			["yes", "key alone"],
+		];
+		const hint = "with commas between; empty allows all";
+		this.form = form({
+			label: "Change settings",
+			submit: "Change",
+			fields: [
+				who,
+				{ name: "only", label: "Payments by", options: credentials },
+				{ name: "addresses", label: "Allowed addresses", hint, path: "ip_allowlist", size: 24 },
+			],
+			run: (values) => this.change(values),
+		});
+		this.controls = /** @type {HTMLInputElement[]} */ ([...this.form.elements]);
+	}
+
+	start() {
+		put(this, this.form, this.mistake);
+		this.listen(this.form, "input", () => (this.isTouched = true));
+		this.listen(this.controls[0], "change", () => this.again());
+		this.refreshOn((row) => row.event.action === "settings_changed");
+	}
+
+	/** Read them whatever was changed. */
+	again() {
+		this.shown = "";
+		return this.now();
+	}
+
+	async read() {
+		const [code, only, addresses] = this.controls;
+		const chosen = code.value;
+		const found = await resellerOf(chosen);
+		if ((this.isTouched && this.shown) || chosen !== code.value) return;
+		if (!found) throw new Error(`this sandbox has no reseller '${chosen}'`);
+		this.shown = chosen;
+		this.isTouched = false;
+		only.value = found.settings.require_api_key_for_topup ? "yes" : "";
+		addresses.value = found.settings.ip_allowlist.join(", ");
+	}
+
+	/** @param {Record<string, string>} values */
+	async change({ code, only, addresses }) {
+		if (code !== this.shown) throw new Error(`the settings of ${code} are not shown yet`);
+		const allowed = addresses.split(",").map((one) => one.trim());
+		await act({
+			method: "PATCH",
+			path: sandboxPath("resellers", code, "settings"),
+			body: { require_api_key_for_topup: Boolean(only), ip_allowlist: allowed.filter(Boolean) },
+			says: `changed the settings of ${code}`,
+		});
+		await this.again();
+	}
 }
 
+/** A reseller as it is now. @param {string} code @returns {Promise<any>} */
+async function resellerOf(code) {
+	for await (const { resellers } of pages(sandboxPath("resellers"), { limit: PAGE })) {
+		const found = resellers.find((/** @type {any} */ one) => one.code === code);
+		if (found) return found;
+	}
+}
+
+customElements.define("chosen-settings", ChosenSettings);
 customElements.define("sim-reseller-settings", SimResellerSettings);
