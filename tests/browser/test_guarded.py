@@ -55,11 +55,20 @@ def test_the_token_is_asked_for_once_and_kept_in_the_tab(guarded: Console) -> No
     page.mistakes[:] = [one for one in page.mistakes if "401" not in one]
 
 
-def test_a_token_that_no_header_can_carry_is_refused_where_it_was_typed(new_tab: Console) -> None:
+@pytest.mark.parametrize(
+    ("pasted", "refusal"),
+    [
+        ("   ", "A token has at least one character."),
+        (f"{TOKEN}\u200b", "A token has only ASCII letters, digits and signs; character 17 is ⟨200B⟩."),
+    ],
+)
+def test_a_token_that_no_header_can_carry_is_refused_where_it_was_typed(
+    new_tab: Console, pasted: str, refusal: str
+) -> None:
     page = new_tab
     shown = page.open()
-    enter(page, f"{TOKEN}é")
-    shown.locator("dialog .mistake", has_text="A token has only ASCII letters, digits and signs.").wait_for()
+    enter(page, pasted)
+    shown.locator("dialog .mistake", has_text=refusal).wait_for()
     shown.get_by_text("○ waits for the control token", exact=True).wait_for()
     assert shown.evaluate("sessionStorage.length") == 0
     enter(page, f" {TOKEN} ")

@@ -2,6 +2,7 @@
 
 import { canBeToken } from "../app/api.js";
 import { h, say } from "../app/dom.js";
+import { visible } from "../app/safe-text.js";
 
 let ids = 0;
 
@@ -72,7 +73,7 @@ export function askForToken(retry) {
 	const refuse = (/** @type {Event} */ event) => {
 		if (canBeToken(field.value.trim())) return;
 		event.preventDefault();
-		say(mistake, "A token has only ASCII letters, digits and signs.");
+		say(mistake, whyNot(field.value.trim()));
 		field.select();
 	};
 	const text =
@@ -89,4 +90,12 @@ export function askForToken(retry) {
 	const dialog = opened("Control token", [form]);
 	dialog.addEventListener("cancel", (event) => event.preventDefault());
 	return new Promise((then) => dialog.addEventListener("close", () => then(field.value.trim())));
+}
+
+/** Which character no header can carry, and where. @param {string} text */
+function whyNot(text) {
+	const at = [...text].findIndex((one) => !canBeToken(one));
+	if (at < 0) return "A token has at least one character.";
+	const found = visible([...text][at]);
+	return `A token has only ASCII letters, digits and signs; character ${at + 1} is ${found}.`;
 }
