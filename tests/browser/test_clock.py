@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -117,7 +118,10 @@ def test_a_due_webhook_leads_to_its_delivery(page: Console) -> None:
         ("90s", "advance 90s"),
         ("1h30m", "advance 5400s"),
         ("idle", "advance idle"),
-        ("2099-01-10 23:59", "advance to 2099-01-10T23:59+08:00"),
+        ("2099-01-10 23:59", "advance to 2099-01-10T23:59:00+08:00"),
+        ("2099-01-10 9:05", "advance to 2099-01-10T09:05:00+08:00"),
+        ("2099-01-10t23:59:30z", "advance to 2099-01-10T23:59:30Z"),
+        ("2099-01-10 23:59:30.5 +0700", "advance to 2099-01-10T23:59:30.5+07:00"),
         ("2099-01-10T23:59:30Z", "advance to 2099-01-10T23:59:30Z"),
     ],
 )
@@ -129,15 +133,21 @@ def test_the_clock_goes_to_a_time_that_is_written(page: Console, written: str, c
     wait_for_time(page)
 
 
-def test_a_time_of_day_is_the_next_such_time_where_the_service_is(page: Console) -> None:
+def test_a_time_of_day_is_the_next_such_time_in_its_zone_or_where_the_service_is(page: Console) -> None:
     page.mine("PUT", "clock", {"now": "2099-01-10T23:30:00+08:00"})
     shown = page.open("live?clock=due")
-    for written, reached in [("23:59", "2099-01-10T15:59:00"), ("08:15", "2099-01-11T00:15:00")]:
+    for written, reached in [
+        ("23:59", "2099-01-10T23:59:00+08:00"),
+        ("23:59:30.5", "2099-01-10T23:59:30.5+08:00"),
+        ("08:15", "2099-01-11T08:15:00+08:00"),
+        ("23:59z", "2099-01-11T23:59:00Z"),
+        ("9:00+14:00", "2099-01-13T09:00:00+14:00"),
+        ("10:00-0800", "2099-01-13T10:00:00-08:00"),
+    ]:
         shown.get_by_label("by a duration, or to a time").fill(written)
         shown.get_by_role("button", name="advance", exact=True).click()
-        wait_for = f"advance to 2099-01-1{'0' if written == '23:59' else '1'}T{written}:00"
-        shown.get_by_role("button", name=wait_for).wait_for()
-        assert now(page) == reached
+        shown.get_by_role("button", name=f"reseller-sim advance to {reached} --sandbox").wait_for()
+        assert now(page) == datetime.fromisoformat(reached).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 @pytest.mark.parametrize(
