@@ -9,14 +9,13 @@ or replaced by another sandbox of its id.
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import count
 from time import time_ns
 from typing import Any, Final
-from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -27,7 +26,6 @@ from simulator.persistence.replay.codec import BadTape, Numbers, answered_line, 
 from simulator.persistence.replay.rebuilding import EPOCH
 from simulator.persistence.replay.tape_writer import entry_lines, head_of
 from simulator.persistence.tape.entries import Entry, RequestBegan
-from simulator.persistence.tape.tape import Tape
 from simulator.persistence.writer import EntryData, StoredLife, Writer
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -53,19 +51,19 @@ class StoreKeeper(Keeper[LiveSandbox]):
         self._gate = gate
         self._recorders: dict[LiveSandbox, StoreRecorder] = {}
         self._serials = count(time_ns())  # after those of earlier processes
-        self._prepared: WeakKeyDictionary[Tape, tuple[StoredLife, int]] = WeakKeyDictionary()
-        """The lives that are about to begin, by their tapes, and how many entries of these are written."""
 
     def begin(self, live: LiveSandbox) -> None:
-        """Write the beginning of a life, and the entries that are already on its tape. Raises `StoreError`."""
-        life, written = self._prepared.pop(live.tape, (None, 0))
+        """Write the beginning of a life, and the entries that were collected. Raises `StoreError`."""
+        collected = _collected(live)
         writer = self._store.writer
         with self._gate.all_or_nothing():
-            if life is None:
+            if collected.life is None:
                 writer.new_life(live.id, written_line(head_of(live)))
             else:
-                writer.activate_life(life)
-            self.follow(live).add_all(live.tape.frozen_entries()[written:])
+                writer.activate_life(collected.life)
+            recorder = self.follow(live)
+            for entry in collected.entries:
+                recorder.add(entry)
             for mark in live.marks:
                 self._write_mark(live, mark, mark.n)
 
@@ -89,13 +87,17 @@ class StoreKeeper(Keeper[LiveSandbox]):
         except BaseException:
             writer.abandon_life(life)
             raise
-        self._prepared[live.tape] = life, len(entries)
+        live.tape.recorder = EntryCollector(life)
 
     def abandon(self, live: LiveSandbox) -> None:
         """See `Keeper`."""
-        prepared = self._prepared.pop(live.tape, None)
-        if prepared is not None:
-            self._store.writer.abandon_life(prepared[0])
+        life = _collected(live).life
+        if life is not None:
+            self._store.writer.abandon_life(life)
+
+    def collect(self, live: LiveSandbox) -> None:
+        """See `Keeper`."""
+        live.tape.recorder = EntryCollector()
 
     def forget(self, live: LiveSandbox) -> None:
         """See `Keeper`."""
@@ -124,6 +126,25 @@ class StoreKeeper(Keeper[LiveSandbox]):
             recorder.tape.recorder = None
 
 
+class EntryCollector:
+    """Collects the entries of a tape until its sandbox begins, since a full tape drops them. `life` has the entries
+    before them, if it was prepared."""
+
+    def __init__(self, life: StoredLife | None = None) -> None:
+        self.life = life
+        self.entries: list[Entry] = []
+
+    def add(self, entry: Entry) -> None:
+        self.entries.append(entry)
+
+    def answered(self, recorded: Any) -> None:
+        """Do nothing: no request waits at a sandbox that has not begun."""
+
+
+def _collected(live: LiveSandbox) -> EntryCollector:
+    return live.tape.recorder if isinstance(live.tape.recorder, EntryCollector) else EntryCollector()
+
+
 class StoreRecorder:
     """Writes the entries of a sandbox's `tape` to a `life` as lines of `replay/codec`, each with its wall time. A
     request that waits has a line for its beginning, and a line for its answer. A failed write closes the gate."""
@@ -147,10 +168,6 @@ class StoreRecorder:
         if isinstance(entry, RequestBegan):
             self._began[id(entry.exchange)] = n
             self._waiting[id(entry.exchange)] = entry.exchange
-
-    def add_all(self, entries: Iterable[Entry]) -> None:
-        for entry in entries:
-            self.add(entry)
 
     def answered(self, recorded: Any) -> None:
         """Write the answer to a request that waited. Raises `StoreError`."""

@@ -219,6 +219,7 @@ class LiveSandbox:
         if self.journal is ended.journal:  # else a concurrent reset has stopped this life
             self._stop_life("reset")
             self._open_logs()
+            self.keeper.collect(self)
         await self.driver.close()
         first = await in_background(first_state, self.id, self.spec, self._surroundings.wall)
         if self.is_deleted:

@@ -72,8 +72,12 @@ class Keeper(Generic[Live]):
     def begin(self, live: Live) -> None:
         """Store a sandbox that was created, reset or rewound."""
 
+    def collect(self, live: Live) -> None:
+        """Collect the entries of the tape that a sandbox begins with next."""
+
     async def prepare(self, live: Live) -> None:
-        """Prepare for the tape of a rebuilt sandbox, with which a sandbox begins next."""
+        """Prepare for the tape of a rebuilt sandbox, with which a sandbox begins next, and collect its later
+        entries."""
 
     def abandon(self, live: Live) -> None:
         """Discard the preparation for a rebuilt sandbox, if any: it does not begin."""

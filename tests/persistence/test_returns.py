@@ -1,7 +1,7 @@
 """Rewinds and forks of stored sandboxes: a restart resumes where they have returned to."""
 
 import sqlite3
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -197,3 +197,52 @@ def refuses(client: Client, path: str, body: dict[str, Any]) -> None:
     assert (refused.status, refused.json.get("error")) == (409, "not_kept"), path
     assert "2" in refused.json["message"]
     assert "nothing was changed" in refused.json["message"]
+
+
+def _rewound_to(client: Client) -> str:
+    assert client.sim("POST", f"{DEFAULT}/rewind", {"n": 5}).status == 200
+    return "default"
+
+
+def _forked_at(client: Client) -> str:
+    fork = {"id": "second", "fork": {"of": "default", "n": 5}}
+    assert client.sim("POST", "/sandboxes", fork).status == 201
+    return "second"
+
+
+@pytest.mark.parametrize("goes_back", [_rewound_to, _forked_at])
+def test_a_full_tape_has_on_disk_what_a_rewind_or_a_fork_adds(
+    goes_back: Callable[[Client], str], tmp_path: Path
+) -> None:
+    full = FIRST | {"limits": {"tape": 5}}
+    with serving(tmp_path / "data", full) as client:
+        set_callback(client)
+        for refid in ("o1", "o2"):
+            client.pay(refid)
+            client.advance()
+        sandbox = goes_back(client)
+        assert client.sim("POST", f"/sandboxes/{sandbox}/clock/advance", {"until": "idle"}).status == 200
+        before = told(client, sandbox)
+        folder = killed(client, tmp_path)
+    with serving(folder, full) as client:
+        assert told(client, sandbox) == before
+
+
+def test_a_full_tape_has_on_disk_what_arrives_during_a_reset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = FIRST | {"limits": {"tape": 1}}
+    with serving(tmp_path / "data", full) as client:
+        close = client.live.driver.close
+
+        async def close_later() -> None:
+            for refid in ("o1", "o2"):
+                body = {"refid": refid, "product": "RELOAD", "account": "0123456789", "amount": "10"}
+                assert (await client.acall("POST", "/v2/topup", body)).status == 409
+            await close()
+
+        monkeypatch.setattr(client.live.driver, "close", close_later)
+        assert client.sim("POST", f"{DEFAULT}/reset").status == 200
+        assert client.pay("o3").status == 200
+        before = told(client)
+        folder = killed(client, tmp_path)
+    with serving(folder, full) as client:
+        assert told(client) == before
