@@ -46,7 +46,7 @@ def _until(text: str) -> Until:
     try:
         return times_of(text)
     except ValueError:
-        what = "a number of entries from 0, or an ISO time of 1990 to 2199 with its offset: 2026-11-21T12:00:05+08:00"
+        what = "a number of entries from 0, or an ISO time of 1990 to 2200 with its offset: 2026-11-21T12:00:05+08:00"
         raise ValueError(f"{values.shown(text)} is not {what}") from None
 
 

@@ -85,8 +85,8 @@ async def advance(request: Request, live: LiveSandbox) -> Response:
     present = f"the sandbox's time is {now.astimezone(SERVICE_ZONE).isoformat()}"
     if "seconds" in wanted:
         target = now + timedelta(seconds=float(wanted["seconds"]))
-        if target >= LATEST:
-            raise InvalidInput(f"seconds must end before {LATEST:%Y}: {present}", "seconds")
+        if target > LATEST:
+            raise InvalidInput(f"seconds must end by {LATEST:%Y-%m-%d}: {present}", "seconds")
     elif "to" in wanted:
         target = _target_time(live, wanted, "to")
         if target < now:

@@ -190,7 +190,7 @@ BODIES: list[tuple[str, str, Any, str, str]] = [
     ("clock/advance", "POST", {"to": "2027-01-01"}, "bad_request", "to"),
     ("clock/advance", "POST", {"to": "2027-01-01T00:00:00"}, "bad_request", "to"),
     ("clock/advance", "POST", {"to": "2026-02-30T00:00:00Z"}, "bad_request", "to"),
-    ("clock/advance", "POST", {"to": "2200-01-01T00:00:00Z"}, "bad_request", "to"),
+    ("clock/advance", "POST", {"to": "2200-01-01T00:00:01Z"}, "bad_request", "to"),
     ("clock/advance", "POST", {"to": "9999-12-31T23:59:59-23:59"}, "bad_request", "to"),
     ("clock/advance", "POST", {"to": "0001-01-01T00:00:00+23:59"}, "bad_request", "to"),
     ("clock/advance", "POST", {"to": "2020-01-01T00:00:00Z"}, "bad_request", "to"),

@@ -166,7 +166,13 @@ def _published(document: str, operation: str, member: str) -> dict[str, Any]:
             ["2027-01-10T23:59:00+08:00", "2027-01-10T15:59Z"],
             ["2027-01-10", "1989-01-01T00:00Z"],
         ),
-        (CONTROL, "advanceClock", "to", ["2027-01-10T15:59:00Z"], ["2027-01-10T15:59:00", "soon", "2200-01-01T00:00Z"]),
+        (
+            CONTROL,
+            "advanceClock",
+            "to",
+            ["2027-01-10T15:59:00Z", "2200-01-01T00:00Z"],
+            ["2027-01-10T15:59:00", "soon", "2200-01-02T00:00Z"],
+        ),
         (CONTROL, "addDeposit", "amount", [1, 0.07, 10.5, "0.01", "500.00"], [0, "0.00", 0.001, "1.001", 1e15, "-1"]),
         (
             *(OPENAPI, "putBalanceWebhook", "url", ["https://shop.example/a?b=@", "http://[::1]:8080", "inbox:events"]),

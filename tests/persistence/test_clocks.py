@@ -6,7 +6,7 @@ from pathlib import Path
 from simulator.domain.model.instants import LATEST
 from simulator.persistence.maintenance import check
 from tests.support.client import Client
-from tests.support.data_folders import killed, serving
+from tests.support.data_folders import DEFAULT, killed, serving
 from tests.support.taped_plays import FIRST
 from tests.support.wall import START, Wall
 
@@ -91,6 +91,11 @@ def test_a_fast_clock_that_has_reached_the_latest_time_is_restored(tmp_path: Pat
     with serving(folder, fastest, wall) as client:
         assert client.live.clock.now() == LATEST
         assert client.pay("order-2").status == 200
+        now = client.sim("GET", f"{DEFAULT}/clock").json["now"]
+        assert client.sim("POST", f"{DEFAULT}/clock/advance", {"to": now}).status == 200
+        assert client.sim("PUT", f"{DEFAULT}/clock", {"now": now}).status == 200
+        assert client.sim("POST", f"{DEFAULT}/rewind", {"to": now}).status == 200
+        assert client.sim("POST", "/sandboxes", {"fork": {"of": "default", "to": now}}).status == 201
         assert client.sim("POST", "/sandboxes/default/rewind", {"n": 1}).status == 200
 
 

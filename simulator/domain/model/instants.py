@@ -33,7 +33,7 @@ def instant(text: str, zone: tzinfo | None = None) -> datetime:
 def sandbox_time(text: str) -> datetime:
     """Parse a date-time with an offset, within the range of a sandbox's clock. Return it in UTC."""
     at = instant(text)
-    if not EARLIEST <= at < LATEST:
+    if not EARLIEST <= at <= LATEST:
         raise ValueError(f"must be between {EARLIEST:%Y} and {LATEST:%Y}")
     return at.astimezone(UTC)
 
