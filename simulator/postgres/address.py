@@ -1,5 +1,6 @@
 """The address of a PostgreSQL database: how to connect to it, and how messages name it without its password."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
@@ -29,6 +30,8 @@ IDLE_IN_TRANSACTION: Final = "5s"
 """How long a transaction of a server that was paused may hold its locks."""
 
 LEASE_LOST: Final = "RS001"
+
+logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # it reports errors by exceptions as well
 
 
 class DatabaseAddress(NamedTuple):

@@ -1,7 +1,7 @@
 """Reads a sandbox in PostgreSQL for an export, and imports a file. Data folders have files of the same format."""
 
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -9,17 +9,20 @@ from typing import Any, Final
 
 import psycopg
 
-from simulator.persistence.errors import Unusable
+from simulator.persistence.errors import StoreError, Unusable
 from simulator.persistence.maintenance import exported_reader, import_statements
 from simulator.persistence.reader import Reader
-from simulator.persistence.writer import Retention, Writer
-from simulator.postgres.address import connect, database_errors, parse_address, set_up
+from simulator.persistence.writer import Retention, SnapshotSize, StoredLife, Writer
+from simulator.postgres.address import DatabaseAddress, connect, database_errors, parse_address, set_up
 from simulator.postgres.leases import Leases
 from simulator.postgres.migration import prepare_database
 from simulator.postgres.postgres_store import SequenceKeys, to_postgres
 
 LEASE_S: Final = 600.0
 """The longest time of an import."""
+
+LOCK_TIMEOUT: Final = "10s"
+"""How long to wait for the end of a transaction whose connection was lost, longer than `IDLE_IN_TRANSACTION`."""
 
 SENT_AT_ONCE: Final = 64
 """The number of rows that are sent before their results are read."""
@@ -50,7 +53,7 @@ def import_to_database(address: str, file: Path, *, replaces: bool = False) -> s
                 hint = "delete it there, or stop it"
                 raise Unusable(f"{parsed.name}: a server has the sandbox {found.sandbox!r} in use: {hint}")
             set_up(db, reseller_sim__server=str(server_id))
-            writer = Writer(target.lives(found.sandbox), SequenceKeys(target), Retention())
+            writer = Writer(_replaceable_lives(target, found.sandbox), SequenceKeys(target), Retention())
             statements = import_statements(reader, found, writer, parsed.name, replaces=replaces)
             with db.transaction():
                 db.execute("SELECT begin_commit(%s, 1)", (server_id,))
@@ -60,7 +63,22 @@ def import_to_database(address: str, file: Path, *, replaces: bool = False) -> s
                             db.execute(to_postgres(statement), values)
             return found.sandbox
         finally:
-            leases.end(server_id)
+            _end_lease(parsed, server_id)
+
+
+def _replaceable_lives(reader: Reader, sandbox: str) -> list[StoredLife]:
+    """Return the life of a sandbox, if it exists, with as much as `Writer.forget` needs: the rest may be damaged."""
+    lives = [StoredLife(key, sandbox, b"") for (key,) in reader.rows("SELECT id FROM lives WHERE sandbox = ?", sandbox)]
+    for life in lives:
+        snapshots = reader.rows("SELECT id FROM snapshots WHERE life = ?", life.key)
+        life.snapshots = [SnapshotSize(key, 0, 0, 0) for (key,) in snapshots]
+    return lives
+
+
+def _end_lease(address: DatabaseAddress, server_id: int) -> None:
+    """End the lease of an import on a new connection, since its own may be lost. Otherwise the lease ends by itself."""
+    with suppress(StoreError), database_errors(address), closing(connect(address, lock_timeout=LOCK_TIMEOUT)) as db:
+        Leases(Reader(partial(_execute, db), address.name), LEASE_S).end(server_id)
 
 
 def _execute(db: "psycopg.Connection[Any]", statement: str, values: Sequence[Any]) -> Generator[Any, None, None]:

@@ -5,7 +5,6 @@ statement checks that this server was not fenced, and numbers the commit. When t
 again until PostgreSQL answers; the number shows whether it was made before.
 """
 
-import logging
 import threading
 from collections import deque
 from collections.abc import Generator, Sequence
@@ -62,7 +61,6 @@ class PostgresStore:
         self.down_since: float | None = None  # a monotonic time, while PostgreSQL does not answer
         self._address = address
         self._durability = durability
-        logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # it reports errors by exceptions as well
         self._pool = ConnectionPool[psycopg.Connection[Any]](
             address.conninfo,
             kwargs={"autocommit": True, "client_encoding": "utf8"},

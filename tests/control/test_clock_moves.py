@@ -109,5 +109,7 @@ def test_an_advance_beyond_the_last_year_of_a_clock_is_refused_with_its_time() -
         moved_by(client, (datetime(2199, 12, 31, tzinfo=UTC) - client.live.clock.now()).total_seconds())
         answer = client.sim("POST", "/sandboxes/default/clock/advance", {"seconds": 86_401})
         assert (answer.status, answer.json["path"]) == (400, "seconds")
-        assert answer.json["message"] == "seconds must end by 2200-01-01: the sandbox's time is 2199-12-31T08:00:00+08:00"
+        assert (
+            answer.json["message"] == "seconds must end by 2200-01-01: the sandbox's time is 2199-12-31T08:00:00+08:00"
+        )
         assert client.sim("POST", "/sandboxes/default/clock/advance", {"seconds": 86_400}).status == 200
