@@ -273,3 +273,22 @@ def test_the_details_close_without_a_keyboard(page: Console) -> None:
     shown.get_by_role("button", name="Close the details").click()
     shown.locator("sim-detail").wait_for(state="hidden")
     assert "at=" not in shown.url
+
+
+def test_on_a_phone_the_row_whose_details_open_below_the_list_stays_in_sight(page: Console) -> None:
+    for number in range(4):
+        page.pay(f"order-{number}")
+    page.page.set_viewport_size({"width": 390, "height": 844})
+    try:
+        shown = page.open()
+        row = page.row("POST /v2/topup").filter(has_text="order-1")
+        row.locator(".what").click()
+        shown.locator("sim-detail h2").wait_for()
+        shown.evaluate(PAINTED)
+        box, room = row.bounding_box(), shown.locator("sim-list .scroller").bounding_box()
+        assert box is not None
+        assert room is not None
+        assert room["y"] <= box["y"]
+        assert box["y"] + box["height"] <= room["y"] + room["height"] + 1
+    finally:
+        page.page.set_viewport_size({"width": 1280, "height": 720})

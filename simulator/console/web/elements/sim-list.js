@@ -107,13 +107,16 @@ export class SimList extends SimElement {
 		else this.draw();
 	}
 
-	/** How much is seen, and the height of a row as the style sheet has it: it is another on a phone. */
+	/** How much is seen, and the height of a row as the style sheet has it: it is another on a phone. The selected row stays in sight. */
 	measure() {
+		const at = this.indexOf(this.selected);
+		const wasSeen = this.sees(at);
 		this.room = this.scroller.clientHeight;
 		this.top = this.scroller.scrollTop;
 		this.rowHeight = parseFloat(getComputedStyle(this).getPropertyValue("--row")) || 28;
 		this.draw();
 		this.seek();
+		if (wasSeen) this.reveal(at);
 	}
 
 	/** @param {number} top */
@@ -216,12 +219,21 @@ export class SimList extends SimElement {
 		const to = Math.min(Math.max(at, 0), this.all.length - 1);
 		this.selected = this.of.key(this.all[to]);
 		this.sought = "";
-		const above = to * this.rowHeight;
-		const below = (to + 2) * this.rowHeight - this.room;
-		if (above < this.top) this.goTo(above);
-		else if (below > this.top) this.goTo(below);
-		else this.mark();
+		this.reveal(to);
+		this.mark();
 		this.of.select?.(this.all[to]);
+	}
+
+	/** Whether a row is in sight, below the head. @param {number} at */
+	sees(at) {
+		return at >= 0 && at * this.rowHeight >= this.top && (at + 2) * this.rowHeight <= this.top + this.room;
+	}
+
+	/** Scroll no further than needed to see a row. @param {number} at */
+	reveal(at) {
+		if (this.sees(at)) return;
+		const above = at * this.rowHeight;
+		this.goTo(above < this.top ? above : above + 2 * this.rowHeight - this.room);
 	}
 
 	/** Select by key, as an address does, and scroll there as soon as the item is known. @param {string} key */
@@ -236,9 +248,7 @@ export class SimList extends SimElement {
 		const at = this.sought && this.room ? this.indexOf(this.sought) : -1;
 		if (at < 0) return;
 		this.sought = "";
-		const above = at * this.rowHeight;
-		if (above < this.top || above + 2 * this.rowHeight > this.top + this.room)
-			this.goTo(Math.max(0, above - this.room / 2));
+		if (!this.sees(at)) this.goTo(Math.max(0, at * this.rowHeight - this.room / 2));
 	}
 
 	/** Focus the rows; the selected row is active. */
