@@ -45,7 +45,6 @@ class SimPayments extends SimElement {
 	isStory = null;
 	box = searchBox("q", "Filter", "refid:order-7 status:Processing product:ELECTRIC reseller:RS001 rule:*slow*");
 	counts = h("span", { class: "counts", role: "status" });
-	marked = h("span", { role: "status" });
 	compare = h("button", { title: "key x", onclick: () => this.mark() });
 	wrong = h("p", { class: "mistake", role: "alert" });
 	list = new SimList({
@@ -57,7 +56,15 @@ class SimPayments extends SimElement {
 		select: (one) => setQuery({ at: one.trxid }),
 		empty: () => this.empty(),
 	});
-	tools = h("div", { class: "tools" }, this.box, this.wrong, this.mistake, this.marked, this.compare, this.counts);
+	tools = h(
+		"div",
+		{ class: "tools" },
+		this.box,
+		this.wrong,
+		this.mistake,
+		h("span", { role: "status" }, this.compare),
+		this.counts,
+	);
 
 	start() {
 		this.watch(["place", "sandbox"], () => this.follow());
@@ -131,14 +138,14 @@ class SimPayments extends SimElement {
 		say(this.counts, this.test ? `${count(shown.length)} of ${total}` : total);
 	}
 
-	/** Say which one is marked, and what the button does with the selected one. */
+	/** What the button does with the selected one. It always stands there, so that a tap on a row moves nothing. */
 	offer() {
 		const one = this.list.chosen;
 		const mark = place.query.get("mark") ?? "";
-		const name = visible((this.payments.known.get(mark)?.refid ?? mark).slice(0, 40));
-		say(this.marked, mark && `marked ${name}; select another to compare`);
-		say(this.compare, !mark ? "compare…" : mark === one?.trxid ? "unmark" : `compare with ${name}`);
-		this.compare.hidden = !one;
+		const name = visible((this.payments.known.get(mark)?.refid ?? mark).slice(0, 20));
+		const isOther = one && one.trxid !== mark;
+		say(this.compare, !mark ? "compare…" : isOther ? `compare with ${name}` : `compare ${name} with … ✕`);
+		this.compare.disabled = !one;
 	}
 
 	/** The first one is marked; with the second both are shown. */
