@@ -7,12 +7,13 @@ import { marked, past, share } from "../app/pieces.js";
 import { visible } from "../app/safe-text.js";
 import { ofKinds, Reading } from "../app/reading.js";
 import { here, sandboxPath, place, setQuery } from "../app/router.js";
-import { store } from "../app/store.js";
+import { sandboxNow } from "../app/store.js";
 
 /** @type {Record<string, string>} */
 const STATES = { violated: "violated", met: "met", not_exercised: "not exercised" };
 const EVIDENCE_MAX = 30;
-const AGAIN_MS = 5000;
+const TICK_MS = 5000;
+const MINUTE_MS = 60_000;
 
 class SimAudit extends Reading {
 	buttons = Object.entries({ "": "all", ...STATES }).map(([state, text]) =>
@@ -22,6 +23,8 @@ class SimAudit extends Reading {
 	found = h("div", { class: "page" });
 	/** @type {any} */
 	answer = null;
+	/** When it was judged, by the sandbox's clock. */
+	judged_ms = 0;
 
 	start() {
 		const states = h("span", { role: "group", "aria-label": "Show" }, ...this.buttons);
@@ -29,12 +32,13 @@ class SimAudit extends Reading {
 		put(this, tools, this.mistake, this.found);
 		this.watch("place", () => this.draw());
 		this.refreshOn(ofKinds("request", "callback", "webhook", "action"), 2000);
-		// Some obligations are violated by time alone, without any event.
-		const again = setInterval(() => store.clock?.mode !== "manual" && this.soon(), AGAIN_MS);
-		this.ends.push(() => clearInterval(again));
+		// Time alone violates some obligations, without any event: they are judged once a minute of the sandbox.
+		const ticks = setInterval(() => Number(sandboxNow()) - this.judged_ms >= MINUTE_MS && this.soon(), TICK_MS);
+		this.ends.push(() => clearInterval(ticks));
 	}
 
 	async read() {
+		this.judged_ms = Number(sandboxNow());
 		this.answer = await get(sandboxPath("audit"));
 		this.draw();
 	}
