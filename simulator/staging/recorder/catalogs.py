@@ -47,9 +47,7 @@ class Catalogs:
         answer, query = call.answer, call.query
         products = [item for item in as_dict(answer.get("products")).values() if short(as_dict(item).get("code"))]
         for body in products:
-            amount = as_dict(as_dict(body.get("fulfillment")).get("amount"))
-            if amount.get("path") == _OLD_PATH:
-                amount["path"] = _NEW_PATH
+            _convert_amount(body)
             self._bodies[body["code"]] = body
         if len(products) > len(self._order):
             self._order = [body["code"] for body in products]
@@ -97,6 +95,23 @@ class Catalogs:
                 lists = (_whole(items, body, field_id) for items in (seen.active, seen.inactive))
                 found.offers.setdefault(field_id, []).append(Offer(account, *lists))
         return found
+
+
+def pricing_form(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the field of a product that sets the amount; empty without any."""
+    forms = (form for form in dicts(body.get("fields")) if form.get("role") == "pricing" and form.get("id"))
+    return next(forms, {})
+
+
+def _convert_amount(body: dict[str, Any]) -> None:
+    """Convert the source of the amount, which is null in the older shape where its price would pay something else."""
+    fulfillment, form = as_dict(body.get("fulfillment")), pricing_form(body)
+    amount = fulfillment.get("amount", {})
+    if as_dict(amount).get("path") == _OLD_PATH:
+        amount["path"] = _NEW_PATH
+    elif amount is None and form:
+        path = {"path": _NEW_PATH} if form.get("type") == "select" else {}
+        fulfillment["amount"] = {"from_field": form["id"], **path}
 
 
 def _whole(items: dict[int, dict[str, Any]], body: dict[str, Any], field_id: str) -> list[dict[str, Any]]:

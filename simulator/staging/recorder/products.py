@@ -14,7 +14,7 @@ from simulator.staging.bodies import as_dict, as_text, by_code, dicts, short
 from simulator.staging.importer.account_answers import Offer, ProductAnswers
 from simulator.staging.importer.catalog_items import FittedCatalog, FittedProduct, fit_catalog
 from simulator.staging.importer.fitting import fit_product
-from simulator.staging.recorder.catalogs import Catalogs
+from simulator.staging.recorder.catalogs import Catalogs, pricing_form
 from simulator.staging.recorder.payment_record import RecordedPayments, SeenPayment
 from simulator.staging.recorder.payment_rules import reason_of
 from simulator.staging.recorder.traffic_values import DecodedCall, plain_line
@@ -139,10 +139,7 @@ def _add_paid_options(answers: ProductAnswers, by_product: dict[str, list[SeenPa
 
 def _infer_plan_codes(answers: ProductAnswers, paid: list[SeenPayment]) -> None:
     """Infer plan codes from payments, since catalogs of the older shape do not have them."""
-    fulfillment = as_dict(answers.body.get("fulfillment"))
-    extras = fulfillment.get("extras")
-    forms = (form for form in dicts(answers.body.get("fields")) if form.get("role") == "pricing" and form.get("id"))
-    pricing: dict[str, Any] = next(forms, {})
+    extras, pricing = as_dict(answers.body.get("fulfillment")).get("extras"), pricing_form(answers.body)
     has_plans = any("subproduct_code" in payment.extras for payment in paid)
     if isinstance(extras, dict) and "subproduct_code" not in extras and has_plans and pricing.get("type") == "select":
         extras["subproduct_code"] = {"from_field": pricing["id"], "path": "code"}

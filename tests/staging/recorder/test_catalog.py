@@ -73,6 +73,7 @@ def test_answers_in_the_older_shape_are_enough(tmp_path: Path) -> None:
         paid = pay("d", "DATA", 10, "0123456789", extras={"subproduct_code": "D10W"})
         seen = play(theirs, [*everything(theirs, newer=False, limit=100), paid])
         assert seen.answers[-1].status == 200
+        assert "fulfillment.amount: the account has" not in seen.recorded()
         with running(checked(seen.recorded(), tmp_path)) as ours:
             for target in ("/v2/catalog?include_inactive=true", "/v2/options?product_code=RELOAD&field_id=amount"):
                 for headers in ({}, {"X-API-Version": "2026-09-16"}):
