@@ -92,12 +92,14 @@ def with_bearer(request: SignedRequest, token: str) -> SignedRequest:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An http(s) server; `base` is put in front of every target, empty or a path without a slash at its end."""
+    """An http(s) server; `base` is put in front of every target, empty or a path without a slash at its end. `slash` is
+    the slash at its end, if it had one."""
 
     is_tls: bool
     host: str
     port: int
     base: str = ""
+    slash: str = ""
 
     @property
     def authority(self) -> str:
@@ -127,7 +129,8 @@ def parse_address(text: str) -> Address:
     if not is_usable or any(character in text for character in "@?#") or not _is_visible(text):
         raise CannotSign("the address is not a base URL such as http://127.0.0.1:8080 or https://host/s/mine")
     port = parts.port or PORTS[parts.scheme]
-    return Address(parts.scheme == "https", parts.hostname or "", port, parts.path.rstrip("/"))
+    base = parts.path.rstrip("/")
+    return Address(parts.scheme == "https", parts.hostname or "", port, base, "/" if parts.path != base else "")
 
 
 def _checked_method(method: str) -> str:

@@ -85,6 +85,7 @@ async def proxied(
     wall: Callable[[], datetime] = wall_clock,
     limits: HttpLimits = HttpLimits(),  # noqa: B008 - frozen
     has_callbacks: bool = True,
+    callbacks_path: str = "",
     token: str | None = None,
 ) -> AsyncIterator[Proxied]:
     """A proxy whose upstream answers as `answer` does, and whose receiver as `callbacks`. `upstream` replaces the
@@ -93,7 +94,8 @@ async def proxied(
         secrets = SeenSecrets([secret] if secret else [], [key] if key else [])
         watcher = Watcher(Signatures(key, secret_bytes(secret) if secret else None), secrets, receiver.url)
         address = parse_address(upstream or f"http://127.0.0.1:{service.port}")
-        target = parse_address(receiver.url) if has_callbacks else None
+        hook = f"http://127.0.0.1:{receiver.port}{callbacks_path}" if callbacks_path else receiver.url
+        target = parse_address(hook) if has_callbacks else None
         proxy = Proxy(address, target, watcher, Guard(token, ()), audit, timeout_s, wall=wall)
         started = asyncio.Event()
         server = make_server(proxy, "127.0.0.1", 0, limits=limits, on_ready=started.set, on_stop=proxy.end_waits)

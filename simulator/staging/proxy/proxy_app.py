@@ -64,7 +64,7 @@ class Proxy:
             responder.cancel_when_left()  # it changes nothing, but may wait for minutes
             await self.control(scope, receive, send)
         elif is_control(raw_path) or is_control(self._upstream.base.encode() + raw_path):
-            await _refuse(f"what leads to {CONTROL_PATH} is written so")(scope, receive, send)
+            await _refuse(f"a path to the control API must be spelled {CONTROL_PATH}")(scope, receive, send)
         elif self._upstream.base and has_dots(raw_path):
             await _refuse("a dot segment could lead out of the upstream's base path")(scope, receive, send)
         else:
@@ -80,7 +80,9 @@ class Proxy:
         if has_dots(rest.partition(b"?")[0]):
             await _refuse("a dot segment could lead out of the receiver's base path")(scope, receive, send)
             return
-        target = rest if rest.startswith(b"/") or self._callbacks_to.base else b"/" + rest
+        receiver = self._callbacks_to
+        end = b"/" if receiver.slash or not receiver.base else b""
+        target = rest if rest.startswith(b"/") else end + rest
         await self._callbacks.pass_on(scope, receive, send, target, self.watcher.note_notification)
 
     async def _lifespan(self, receive: Any, send: Any) -> None:

@@ -85,3 +85,25 @@ def test_other_targets_pass(target: str) -> None:
             assert one.receiver.requests[0].head[0].endswith(f"{target} HTTP/1.1")
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("address", "called", "arrives"),
+    [
+        ("/", "", "/"),
+        ("/", "?a=1", "/?a=1"),
+        ("/hook", "", "/hook"),
+        ("/hook", "/", "/hook/"),
+        ("/hook", "?a=1", "/hook?a=1"),
+        ("/hook/", "", "/hook/"),
+        ("/hook/", "?a=1", "/hook/?a=1"),
+        ("/hook/", "/x", "/hook/x"),
+    ],
+)
+def test_a_callback_arrives_at_the_address_as_it_was_given(address: str, called: str, arrives: str) -> None:
+    async def main() -> None:
+        async with proxied(says(OK), says(OK), callbacks_path=address) as one:
+            assert parts(await one.get(f"/_sim/callbacks{called}"))[0] == 200
+            assert one.receiver.requests[0].head[0] == f"GET {arrives} HTTP/1.1"
+
+    asyncio.run(main())
