@@ -97,8 +97,8 @@ class EventWriter:
                 except Exception as error:  # our mistake: the next events get another chance
                     report(error, "a line of serve")
                     reader.skip()
-                if self._gate is not None:
-                    await self._gate.until_durable()
+                if self._gate is not None and not await self._gate.until_durable():
+                    self._rendered = b""  # what happened with a lost lease was not stored
                 self._write()
                 await asyncio.sleep(0)
 

@@ -111,11 +111,13 @@ class Gate:
         self._has_new = False
         self.failure = None
 
-    async def until_durable(self) -> None:
-        """Wait until everything written so far is durable."""
-        opened = asyncio.Event()
-        if not self.is_open(opened.set):
-            await opened.wait()
+    async def until_durable(self) -> bool:
+        """Wait until everything written so far is durable; after a failure, forever. Return False when the lease was
+        lost."""
+        ended = asyncio.Event()
+        if not self.is_open(ended.set, ended.set):
+            await ended.wait()
+        return not isinstance(self.failure, LeaseLost)
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
@@ -165,7 +167,7 @@ class Gate:
 class GatedSender:
     """A sender that sends when `until_durable` returns, such as that of a gate."""
 
-    def __init__(self, sender: Sender, until_durable: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, sender: Sender, until_durable: Callable[[], Awaitable[object]]) -> None:
         self.sender = sender
         self._passed = until_durable
 

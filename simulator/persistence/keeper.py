@@ -82,8 +82,9 @@ class StoreKeeper(Keeper[LiveSandbox]):
             for number, line in enumerate(entry_lines(entries), 1):
                 writer.append(life, micros_of(live.clock.latest), line)
                 if number % WRITTEN_AT_ONCE == 0:
-                    await self._gate.until_durable()
                     await asyncio.sleep(0)  # an open gate does not yield to other tasks
+                    if not await self._gate.until_durable():
+                        raise Conflict("lease_lost", "this server has lost its lease; send the request again")
         except BaseException:
             writer.abandon_life(life)
             raise

@@ -146,9 +146,9 @@ class Cluster:
         return GatedSender(sender, self._may_send)
 
     async def _may_send(self) -> None:
-        """Wait until everything written so far is durable, and then until no other server can own the sandboxes."""
-        await self.gate.until_durable()
-        while not self.is_fresh:  # noqa: ASYNC110 - the lease is renewed in a thread
+        """Wait until everything written so far is durable, and no other server can own the sandboxes. What waits for a
+        lost lease is cancelled with its sandbox."""
+        while not (await self.gate.until_durable() and self.is_fresh):  # noqa: ASYNC110 - a thread renews the lease
             await asyncio.sleep(PAUSE_S)
 
     def _register(self) -> None:

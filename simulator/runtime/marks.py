@@ -76,8 +76,8 @@ class Keeper(Generic[Live]):
         """Collect the entries of the tape that a sandbox begins with next."""
 
     async def prepare(self, live: Live) -> None:
-        """Prepare for the tape of a rebuilt sandbox, with which a sandbox begins next, and collect its later
-        entries."""
+        """Prepare for the tape of a rebuilt sandbox, with which a sandbox begins next, and collect its later entries.
+        Raises `Conflict` when the lease of the server is lost meanwhile."""
 
     def abandon(self, live: Live) -> None:
         """Discard the preparation for a rebuilt sandbox, if any: it does not begin."""

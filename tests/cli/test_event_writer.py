@@ -14,7 +14,7 @@ import pytest
 
 from simulator.cli import event_writer
 from simulator.cli.event_writer import EventWriter
-from simulator.persistence.errors import WriteFailed
+from simulator.persistence.errors import LeaseLost, WriteFailed
 from simulator.persistence.gate import Gate
 from simulator.persistence.store import Store
 from simulator.runtime import events
@@ -42,12 +42,12 @@ class Shown:
     def __init__(self, client: Client) -> None:
         self.store = LateStore()
         self._client = client
-        self._gate = Gate(cast(Store, self.store), lambda error: None)
+        self.gate = Gate(cast(Store, self.store), lambda error: None)
         self.turns(self._begin)
 
     def _begin(self) -> None:
-        self._gate.start()
-        self.showing = EventWriter(self._client.app.sandboxes, StringIO(), as_json=False, gate=self._gate)
+        self.gate.start()
+        self.showing = EventWriter(self._client.app.sandboxes, StringIO(), as_json=False, gate=self.gate)
 
     def turns(self, act: Callable[[], object] = lambda: None) -> None:
         """Do something in the event loop, and let it do what follows from that."""
@@ -67,7 +67,7 @@ class Shown:
 
     def request(self) -> None:
         """Send a request that is not in the folder yet."""
-        self._gate.note()
+        self.gate.note()
         self._client.call("GET", "/v2/balance")
 
     @property
@@ -112,6 +112,18 @@ def test_events_that_cannot_be_stored_are_not_written_at_the_end_either(monkeypa
         made.ask()
         made.turns(made.showing.end)
         assert made.lines == 0
+
+
+def test_lines_of_a_lost_lease_are_not_written_and_later_ones_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    with shown(monkeypatch) as made:
+        made.ask()
+        made.turns(lambda: made.store.requested[0](LeaseLost("the lease has ended")))
+        assert made.lines == 0
+        made.turns(made.gate.begin_again)
+        made.ask()
+        made.turns(lambda: made.store.requested[1](None))
+        assert made.lines == 1
+        made.turns(made.showing.end)
 
 
 def test_lines_end_with_their_reader_and_stderr_reports_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -9,9 +9,12 @@ import pytest
 
 from simulator.persistence import keeper, snapshot_schedule
 from simulator.persistence.data_folder import DataFolder
+from simulator.persistence.errors import LeaseLost
 from simulator.persistence.maintenance import check
+from simulator.persistence.store import Store
 from simulator.persistence.writer import Writer
-from tests.support.client import Client, running
+from tests.support.broken_receivers import until
+from tests.support.client import Client, Response, running
 from tests.support.data_folders import DEFAULT, Held, folder_of, killed, serving, told
 from tests.support.taped_plays import FIRST
 
@@ -76,6 +79,27 @@ def test_others_have_their_turn_while_a_life_is_prepared(tmp_path: Path, monkeyp
             return count
 
         assert client.run(turns()) > len(client.app.sandboxes.get("first").tape)
+
+
+def test_a_rewind_that_waits_when_the_lease_is_lost_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeper, "WRITTEN_AT_ONCE", 1)
+    kept = DataFolder(tmp_path / "data", "process", lambda error: None, lambda line: None)
+    with running(FIRST, prepare=kept.keep) as client:
+        made(client, "first")
+
+        async def rewound_meanwhile() -> Response:
+            rewinding = asyncio.ensure_future(client.asim("POST", "/sandboxes/first/rewind", {"n": 2}))
+            await until(lambda: bool(commits))
+            kept.gate.close_for(LeaseLost("the lease has ended"))
+            return await rewinding
+
+        client.run(kept.gate.until_durable())
+        commits: list[object] = []
+        monkeypatch.setattr(Store, "request_commit", lambda store, on_commit: commits.append(on_commit))
+        answer = client.run(rewound_meanwhile())
+        assert (answer.status, answer.json["error"]) == (409, "lease_lost")
+        monkeypatch.undo()
+    kept.close()
 
 
 async def _deleted(client: Client) -> None:

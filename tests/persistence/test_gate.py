@@ -156,6 +156,22 @@ def test_answers_that_a_lost_lease_leaves_unstored_are_refused_until_the_gate_be
     assert after.did == [b"a"]
 
 
+def test_a_wait_ends_when_the_lease_is_lost() -> None:
+    async def waited() -> None:
+        store, gate, *_ = made()
+        gate.start()
+        gate.note()
+        before = asyncio.ensure_future(gate.until_durable())
+        await asyncio.sleep(0)
+        store.requested[0](LeaseLost("the lease has ended"))
+        assert not await before
+        assert not await gate.until_durable()
+        gate.begin_again()
+        assert await gate.until_durable()
+
+    asyncio.run(waited())
+
+
 def test_bytes_that_are_free_leave_a_closed_gate_behind_earlier_ones() -> None:
     store, gate, written, transport, _ = made()
     gate.note()
