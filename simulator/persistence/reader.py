@@ -100,7 +100,7 @@ class Reader:
         with closing(self._stepped(_ENTRIES, low, high, SLICE_ROWS)) as found:
             for row in found:
                 rows.append(row)
-                size += len(row[3])
+                size += len(row[3]) if isinstance(row[3], bytes) else 0  # damage may change the type
                 if size > SLICE_BYTES:
                     break
         return rows

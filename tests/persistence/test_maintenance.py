@@ -153,6 +153,15 @@ def test_each_of_two_hundred_random_bytes_is_named_when_it_changes_what_is_read(
     assert named > 100
 
 
+def test_an_entry_whose_data_is_no_blob_any_more_is_damaged(tmp_path: Path) -> None:
+    with Store(tmp_path, version=VERSION) as store:
+        fill(store, "shop", 3)
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as connection, connection:
+        connection.execute("UPDATE entries SET data = 7")
+    with Store(tmp_path, version=VERSION) as store, pytest.raises(DamagedStore, match="entry 1 of sandbox 'shop'"):
+        held(store)
+
+
 def test_the_first_damaged_entry_of_a_sandbox_stands_for_all(tmp_path: Path) -> None:
     with Store(tmp_path, version=VERSION) as store:
         fill(store, "shop", 300)

@@ -235,7 +235,7 @@ CONTROL: list[Row] = [
         *(
             "rewindSandbox|createSandbox",
             400,
-            "unknown_moment: (fork[.])?(n: the tape has|to: the sandbox had no such time: it is) .*",
+            "unknown_moment: (fork[.])?(n: the tape has|to: the tape has no such time: it is) .*",
         ),
         *("Sandboxes", "/rewind`", "what happened until now decides"),
     ),
@@ -306,7 +306,7 @@ CONTROL: list[Row] = [
         *("Sandboxes", "a scenario file as the body", "an empty text"),
     ),
     (
-        *("createSandbox", 400, "bad_scenario: a scenario must be UTF-8 text"),
+        *("createSandbox", 400, "bad_scenario: this is not UTF-8 text; save the file as UTF-8"),
         *("Sandboxes", "a scenario file as the body", "the bytes are no text"),
     ),
     (
@@ -339,7 +339,7 @@ CONTROL: list[Row] = [
         *("Rules", "`DELETE /_sim/sandboxes/{sandbox}/rules/{rule}`", "removed otherwise"),
     ),
     (
-        *("addRule", 400, "bad_scenario: then: there is no timeline .* in this scenario"),
+        *("addRule", 400, "bad_scenario: then: there is no timeline .* in this scenario.*"),
         *("Rules", "may name timelines", "the sandbox has none of this name"),
     ),
     (
@@ -395,7 +395,7 @@ CONTROL: list[Row] = [
         *("Resellers", "`ip_allowlist`", "no address"),
     ),
     (
-        *("changeCategory", 400, r"bad_scenario: product_codes\[[0-9]+\]: there is no product '.*' in the catalog"),
+        *("changeCategory", 400, r"bad_scenario: product_codes\[[0-9]+\]: there is no product '.*' in the catalog.*"),
         *("Catalog", "`product_codes`", "not in the catalog"),
     ),
     (

@@ -58,7 +58,7 @@ def product_codes(item: ValueReader, products: Mapping[str, Product]) -> tuple[s
     codes = item.items()
     refuse_repeats(codes, "product")
     for code in codes:
-        code.refuse_unknown("product", products)
+        code.refuse_unknown("product", products, "in the catalog")
     return tuple(code.text() for code in codes)
 
 
