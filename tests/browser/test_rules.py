@@ -63,6 +63,9 @@ def test_a_ready_rule_fills_the_form_and_is_added(page: Console, preset: str, na
     page.page.get_by_role("button", name=f"Remove {name}", exact=True).wait_for()
     assert name in [one["name"] for one in page.mine("GET", "rules")["rules"]]
     page.page.locator("sim-action-log .copy", has_text="reseller-sim rule add").wait_for()
+    curl = page.page.locator("sim-action-log").get_by_role("button", name="copy as curl").bounding_box()
+    assert curl is not None
+    assert curl["x"] + curl["width"] <= 1280
 
 
 def test_counts_are_live(page: Console) -> None:
