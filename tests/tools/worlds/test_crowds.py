@@ -15,7 +15,7 @@ DEFECTS = (
            'self.write(_GARBAGE, ("entries", *entry_keys(life.key), False))',
            'self._statements.append((_GARBAGE, ("entries", *entry_keys(life.key), False)))'),
     Defect("what a rewound or forked tape begins with is not on disk", "persistence.keeper:StoreKeeper.begin",
-           ".add_all(live.tape.frozen_entries()[written:])", ""),
+           "for entry in collected.entries:", "for entry in []:"),
     Defect("the life that a rewind ended is still there", "persistence.writer:Writer.activate_life",
            "self.forget(life.sandbox)", "pass"),
     Defect("the marks of a fork are not on disk", "persistence.keeper:StoreKeeper.begin",
