@@ -83,19 +83,10 @@ class BufferedBody:
         self._pieces = []
 
 
-_HOP_BY_HOP = frozenset(
-    {
-        b"connection",
-        b"keep-alive",
-        b"proxy-authenticate",
-        b"proxy-authorization",
-        b"proxy-connection",
-        b"te",
-        b"trailer",
-        b"transfer-encoding",
-        b"upgrade",
-    }
-)
+_HOP_BY_HOP = frozenset({
+    b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection", b"te", b"trailer",
+    b"transfer-encoding", b"upgrade",
+})  # fmt: skip
 # The proxy's own server has answered it with 100 Continue, and the body is on its way (RFC 9110 10.1.1).
 _ANSWERED_HERE = frozenset({b"expect"})
 # Connection may not name the fields that a message needs.
