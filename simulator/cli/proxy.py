@@ -103,8 +103,8 @@ def proxy_command(
     hide_secrets(lambda: secrets.secrets)
     watcher = Watcher(signatures, secrets, callbacks_to.url if callbacks_to else "")
     guard = Guard(token, allow_host if host in WILDCARDS else (*allow_host, host))
-    more = {} if record is None else _recording(record, watcher, names_accounts=record_accounts)
-    proxy = Proxy(upstream, callbacks_to, watcher, guard, _audited, timeout, **more)
+    recording = None if record is None else _recording(record, watcher, names_accounts=record_accounts)
+    proxy = Proxy(upstream, callbacks_to, watcher, guard, _audited, timeout, recording=recording)
     unwritable: list[OSError] = []
 
     def on_ready() -> None:
@@ -136,8 +136,8 @@ def _audited(calls: Any, notifications: Any) -> dict[str, Any]:
     return as_json(audited(Traffic(calls, notifications, until=wall_clock(), sees_callbacks=bool(notifications))))
 
 
-def _recording(path: Path, watcher: Watcher, *, names_accounts: bool) -> dict[str, Any]:
-    """Return the functions that start and end the recording. A file that cannot be written is a usage error."""
+def _recording(path: Path, watcher: Watcher, *, names_accounts: bool) -> Recording:
+    """Return a recording of what the watcher sees. A file that cannot be written is a usage error."""
     try:
         refuse_other_than_file(path)
         is_writable = os.access(path.parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
@@ -147,8 +147,8 @@ def _recording(path: Path, watcher: Watcher, *, names_accounts: bool) -> dict[st
         raise wrong_usage(f"--record {str(path)!r} cannot be written: name a file in a folder that you may write")
     recorder = TrafficRecorder(names_accounts=names_accounts)
     recording = Recording(recorder, path, watcher.secrets, _write_checked, notify)
-    watcher.on_call = watcher.on_notification = recording.note
-    return {"on_start": recording.start, "on_stop": recording.end}
+    watcher.on_message = recording.note
+    return recording
 
 
 def _write_checked(path: Path, text: str) -> None:

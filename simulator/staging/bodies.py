@@ -88,3 +88,8 @@ def parameters(query: bytes) -> dict[str, str]:
     except ValueError:
         return {}
     return dict(reversed(pairs))
+
+
+def callback_message(query: bytes) -> dict[str, Any]:
+    """Return the payment result in the query of a callback by GET (SPEC 6.1)."""
+    return as_dict(decoded(parameters(query).get("message", "").encode("utf-8", "replace")))

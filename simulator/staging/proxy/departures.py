@@ -8,7 +8,7 @@ from simulator.contract.body import outline
 from simulator.contract.openapi import OPENAPI, load
 from simulator.contract.responses import ContractDeparture, body_departures, departures, path_item
 from simulator.contract.schemas import schema
-from simulator.staging.bodies import TEXT_CHARS_MAX, as_dict, decoded, dicts, parameters, short
+from simulator.staging.bodies import TEXT_CHARS_MAX, as_dict, callback_message, decoded, dicts, parameters, short
 from simulator.staging.proxy.messages import value_of
 from simulator.wire.formats import is_integer_when_whole
 from simulator.wire.traffic import Headers
@@ -57,8 +57,7 @@ def result_of(answer: bytes) -> Mapping[str, Any]:
 
 def callback_result(query: bytes) -> Mapping[str, Any]:
     """Return the payment result in the query of a GET callback (SPEC 6.1)."""
-    sent = parameters(query)
-    result = members(sent.get("message", "").encode("utf-8", "surrogatepass"))
+    result = callback_message(query)
     return result if isinstance(result.get("status"), str) else {}
 
 

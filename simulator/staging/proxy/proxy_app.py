@@ -1,6 +1,6 @@
 """The proxy as an ASGI application: requests outside its own paths go to the upstream."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
@@ -13,6 +13,7 @@ from simulator.options import CONTROL_PATH
 from simulator.server.responder import responder_of
 from simulator.staging.proxy.messages import BodyBudget, has_dots, is_control
 from simulator.staging.proxy.proxy_control import Audit, ProxyControl
+from simulator.staging.proxy.recording import Recording
 from simulator.staging.proxy.relay import Relay
 from simulator.staging.proxy.watcher import Watcher
 from simulator.staging.signed_requests import Address
@@ -24,7 +25,7 @@ wall_clock: Callable[[], datetime] = partial(datetime.now, UTC)
 
 
 class Proxy:
-    """Relays requests to `upstream`, and requests to `CALLBACKS_PATH` to `callbacks_to`. `on_stop` is awaited after all
+    """Relays requests to `upstream`, and requests to `CALLBACKS_PATH` to `callbacks_to`. `recording` ends after all
     messages were answered and inspected."""
 
     def __init__(
@@ -36,15 +37,14 @@ class Proxy:
         audit: Audit,
         timeout_s: float,
         *,
-        on_start: Callable[[], None] = lambda: None,
-        on_stop: Callable[[], Awaitable[None]] | None = None,
+        recording: Recording | None = None,
         wall: Callable[[], datetime] = wall_clock,
     ) -> None:
         self.watcher = watcher
         facts = {"upstream": upstream.url, "callbacks_to": callbacks_to.url if callbacks_to else None}
         self.control = ProxyControl(watcher, guard, audit, facts)
         self._upstream, self._callbacks_to, self._timeout_s, self._wall = upstream, callbacks_to, timeout_s, wall
-        self._on_start, self._on_stop = on_start, on_stop
+        self._recording = recording
         self._calls: Relay | None = None
         self._callbacks: Relay | None = None
 
@@ -91,13 +91,14 @@ class Proxy:
         self._calls = Relay(self._upstream, self._timeout_s, "the service", self._wall, budget)
         if self._callbacks_to is not None:
             self._callbacks = Relay(self._callbacks_to, CALLBACK_TIMEOUT_S, "the receiver", self._wall, budget)
-        self._on_start()
+        if self._recording is not None:
+            self._recording.start()
         await send({"type": "lifespan.startup.complete"})
         await receive()
         for relay in filter(None, (self._calls, self._callbacks)):
             await relay.close()
-        if self._on_stop is not None:
-            await self._on_stop()
+        if self._recording is not None:
+            await self._recording.end()
         await send({"type": "lifespan.shutdown.complete"})
 
     def end_waits(self) -> None:

@@ -80,7 +80,7 @@ def _reporting_mistakes() -> Iterator[None]:
 
 
 class Watcher:
-    """Keeps exchanges in `log` and `payments`, and calls `on_call` and `on_notification`. Notifications go to the
+    """Keeps exchanges in `log` and `payments`, and calls `on_message` with each message. Notifications go to the
     address `receiver`, without a slash at its end. A mistake of an inspection is reported, and does not reach the
     client."""
 
@@ -89,8 +89,7 @@ class Watcher:
         self.payments = Payments()
         self.secrets = secrets
         self._receiver = receiver
-        self.on_call: Callable[[Call], None] = lambda _: None
-        self.on_notification: Callable[[Notification], None] = lambda _: None
+        self.on_message: Callable[[Call | Notification], None] = lambda _: None
         self._signatures = signatures
 
     @_reporting_mistakes()
@@ -133,7 +132,7 @@ class Watcher:
         self.payments.note_call(call, result_of(answer) if exchange.path == TOPUP_PATH else {})
         if exchange.path == HISTORY_PATH and exchange.answered == 200:
             self.payments.note_history(call, records(answer))
-        self.on_call(call)
+        self.on_message(call)
 
     @_reporting_mistakes()
     def note_notification(self, exchange: PassedExchange) -> None:
@@ -174,4 +173,4 @@ class Watcher:
         notification = self.log.add_notification(seen)
         if refid:
             self.payments.note_callback(refid, notification.at, result, notification.n)
-        self.on_notification(notification)
+        self.on_message(notification)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from unicodedata import category
 
-from simulator.staging.bodies import as_dict, decoded, parameters
+from simulator.staging.bodies import as_dict, callback_message, decoded, parameters
 from simulator.wire.traffic import Call, Notification
 
 NOT_ON_A_LINE = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -43,8 +43,7 @@ def callback_result(notification: Notification) -> dict[str, Any]:
     """Return the payment result in a callback, by POST or by GET."""
     if notification.method != "GET":
         return as_dict(as_dict(decoded(notification.body)).get("data"))
-    query = parameters(notification.url.partition("?")[2].encode("latin-1", "replace"))
-    return as_dict(decoded(query.get("message", "").encode("utf-8", "replace")))
+    return callback_message(notification.url.partition("?")[2].encode("latin-1", "replace"))
 
 
 def offset_s(later: datetime | None, earlier: datetime | None) -> float | None:
