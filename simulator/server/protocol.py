@@ -91,8 +91,7 @@ class HttpProtocol(asyncio.Protocol):
         gated = direct if self._gate is None else cast(asyncio.Transport, GatedTransport(direct, self._gate))
         self._transport = self.writer.transport = gated
         self._connections.add(self)
-        # Both are missing when the client has already left.
-        self.client: tuple[Any, ...] = transport.get_extra_info("peername") or ("", 0)
+        self.client: tuple[Any, ...] = transport.get_extra_info("peername") or ("", 0)  # none: it has already left
         self.server: tuple[Any, ...] = transport.get_extra_info("sockname") or ("", 0)
         self.scheme = "http" if transport.get_extra_info("ssl_object") is None else "https"
         self._deadline = ClientDeadline(self._on_deadline, self._limits)
