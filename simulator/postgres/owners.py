@@ -119,6 +119,8 @@ class Owners:
             task = self._taking[sandbox_id] = asyncio.ensure_future(self._take_over(sandbox_id, creates=creates))
             task.add_done_callback(partial(self._taken, sandbox_id))
         await asyncio.shield(task)
+        if creates and sandbox_id not in self:  # another request has asked, and does not create it
+            await self.settle(sandbox_id, creates=True)
 
     def _taken(self, sandbox_id: str, task: "asyncio.Task[None]") -> None:
         self._taking.pop(sandbox_id, None)
