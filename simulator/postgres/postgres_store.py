@@ -91,6 +91,8 @@ class PostgresStore:
         self.server_id, self._serial = server_id, 0
         self._failure = self._given_up = None
         self.writer.take()
+        for life in self.writer.lives.values():
+            life.open_snapshot = 0  # another server may own this life now
         self.writer.lives.clear()
 
     @property

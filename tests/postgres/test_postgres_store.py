@@ -105,6 +105,18 @@ def test_a_fenced_server_commits_nothing_until_it_begins_again(one: Server, othe
     assert isinstance(one.commit(), LeaseLost), "the name belongs to the other server"
 
 
+def test_a_snapshot_that_a_lost_lease_interrupts_is_not_stored(one: Server, database: str) -> None:
+    one.create("shop")
+    snapshot = one.store.writer.begin_snapshot("shop")
+    snapshot.put("wallets", b"as of now")
+    assert one.commit() is None
+    one.store.begin(one.leases.register("", ""))
+    snapshot.put("more", b"later")
+    assert not snapshot.complete()
+    assert one.commit() is None
+    assert rows_of(database, "SELECT count(*) FROM snapshots") == [(0,)]
+
+
 def test_a_commit_that_stops_half_way_holds_nobody_up_after_the_lease(
     one: Server, other: Server, database: str
 ) -> None:
