@@ -20,7 +20,7 @@ from typing import Any, Final
 import msgspec
 
 from simulator.domain.errors import Conflict
-from simulator.persistence.errors import StoreError
+from simulator.persistence.errors import LeaseLost, StoreError
 from simulator.persistence.gate import Gate, Storage
 from simulator.persistence.replay.codec import BadTape, Numbers, answered_line, entry_line, written_line
 from simulator.persistence.replay.rebuilding import EPOCH
@@ -53,7 +53,10 @@ class StoreKeeper(Keeper[LiveSandbox]):
         self._serials = count(time_ns())  # after those of earlier processes
 
     def begin(self, live: LiveSandbox) -> None:
-        """Write the beginning of a life, and the entries that were collected. Raises `StoreError`."""
+        """Write the beginning of a life, and the entries that were collected. Raises `StoreError`, and `Conflict` when
+        the lease was lost: the sandboxes are given up, and a sandbox that is added now would stay."""
+        if isinstance(self._gate.failure, LeaseLost):
+            raise _lease_lost()
         collected = _collected(live)
         writer = self._store.writer
         with self._gate.all_or_nothing():
@@ -84,7 +87,7 @@ class StoreKeeper(Keeper[LiveSandbox]):
                 if number % WRITTEN_AT_ONCE == 0:
                     await asyncio.sleep(0)  # an open gate does not yield to other tasks
                     if not await self._gate.until_durable():
-                        raise Conflict("lease_lost", "this server has lost its lease; send the request again")
+                        raise _lease_lost()
         except BaseException:
             writer.abandon_life(life)
             raise
@@ -194,6 +197,10 @@ def not_kept_errors() -> Iterator[None]:
         yield
     except (StoreError, BadTape) as error:
         raise _not_kept(error) from None
+
+
+def _lease_lost() -> Conflict:
+    return Conflict("lease_lost", "this server has lost its lease; send the request again")
 
 
 def _not_kept(why: object) -> Conflict:

@@ -70,7 +70,7 @@ class Keeper(Generic[Live]):
     nothing. Others raise an error when something cannot be stored, and from then on no answer leaves the server."""
 
     def begin(self, live: Live) -> None:
-        """Store a sandbox that was created, reset or rewound."""
+        """Store a sandbox that was created, reset or rewound. Raises `Conflict` when the lease is lost."""
 
     def collect(self, live: Live) -> None:
         """Collect the entries of the tape that a sandbox begins with next."""

@@ -102,6 +102,19 @@ def test_a_rewind_that_waits_when_the_lease_is_lost_is_refused(tmp_path: Path, m
     kept.close()
 
 
+def test_a_sandbox_that_is_created_or_forked_when_the_lease_is_lost_is_not_added(tmp_path: Path) -> None:
+    kept = DataFolder(tmp_path / "data", "process", lambda error: None, lambda line: None)
+    with running(FIRST, prepare=kept.keep) as client:
+        made(client, "first")
+        client.run(kept.gate.until_durable())
+        kept.gate.close_for(LeaseLost("the lease has ended"))
+        for wanted in ({"id": "second"}, FORK):
+            answer = client.sim("POST", "/sandboxes", wanted)
+            assert (answer.status, answer.json["error"]) == (409, "lease_lost")
+        assert client.app.sandboxes.find("second") is None
+    kept.close()
+
+
 async def _deleted(client: Client) -> None:
     assert (await client.asim("DELETE", "/sandboxes/first")).status == 204
 
