@@ -37,7 +37,7 @@ class ConnectionState(IntEnum):
     OPEN: it reads and answers requests. At its deadline it refuses what is late, or closes if nothing arrives.
     FINISHING, after a refusal, a request that asks to close, `eof_received` or `shutdown`: it answers what was read,
       then closes. At its deadline, which only `eof_received` sets, it hangs up, unless an answer is on its way.
-    LINGERING, after a last answer to a client that may still send: the client can read it. At its deadline it closes.
+    LINGERING, after a refusal, a cut or an early answer: its client can read it. At its deadline it closes.
     CLOSED: what was written is sent, within the deadline of the writer.
     LOST: the client has gone; what was read is executed.
     """
@@ -87,9 +87,8 @@ class HttpProtocol(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Accept the connection; the deadline of its first head starts now."""
-        direct = cast(asyncio.Transport, transport)
-        gated = direct if self._gate is None else cast(asyncio.Transport, GatedTransport(direct, self._gate))
-        self._transport = self.writer.transport = gated
+        gated = transport if self._gate is None else GatedTransport(cast(asyncio.Transport, transport), self._gate)
+        self._transport = self.writer.transport = cast(asyncio.Transport, gated)
         self._connections.add(self)
         self.client: tuple[Any, ...] = transport.get_extra_info("peername") or ("", 0)  # none: it has already left
         self.server: tuple[Any, ...] = transport.get_extra_info("sockname") or ("", 0)
@@ -97,8 +96,6 @@ class HttpProtocol(asyncio.Protocol):
         self._deadline = ClientDeadline(self._on_deadline, self._limits)
         if len(self._connections) > self._limits.connections:
             self._refuse(HttpRefusal("too_many_connections", self._limits.connections))
-
-    # Requests arrive
 
     def data_received(self, data: bytes) -> None:
         """Parse a packet, or with b"" the reader's `unparsed` bytes. The batcher answers the first request."""
@@ -139,7 +136,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def _pause_if_full(self) -> None:
         waits_for_task = self._responder is not None and len(self._queue) > 1 and self.reader.arriving is None
-        if self.reader.is_full or waits_for_task:  # which may be long
+        if self.reader.is_full or waits_for_task:  # a task may be long
             self._transport.pause_reading()  # until a responder asks for the body, or no request waits
 
     def resume_reading(self) -> None:
@@ -156,8 +153,8 @@ class HttpProtocol(asyncio.Protocol):
                 self._deadline.set(self._limits.head_timeout_s)
 
     def _refuse(self, refusal: HttpRefusal) -> None:
-        """Refuse the request that is being read, and end reading; in a later state, refuse the newest of the queue. The
-        refusal follows the answers to earlier requests. A request whose answer has begun gets no refusal."""
+        """While OPEN, end reading and refuse the request that is being read, if any; later, refuse the newest of the
+        queue. The refusal follows the answers to earlier requests. A request whose answer has begun gets none."""
         reader = self.reader
         refused = reader.arriving if self._state is OPEN else self._queue[-1]
         has_answer = reader.state is BODY and refused is None  # only the rest of its body was being read
@@ -166,6 +163,7 @@ class HttpProtocol(asyncio.Protocol):
             self._enter(FINISHING)
         if refused is not None:
             self._queue.pop()
+            refusal.is_to_head = refused.method == "HEAD"
         if self._responder is not None and self._responder.request is refused:
             has_answer = self._responder.stage is BEGUN
             self._responder.end_exchange()
@@ -243,8 +241,10 @@ class HttpProtocol(asyncio.Protocol):
         self.writer.pause()
 
     def resume_writing(self) -> None:
-        """Resume answers, and answer what was read meanwhile."""
+        """Resume answers, and answer what was read meanwhile; after the last, wait on until everything was written."""
         self.writer.resume()
+        if self._state is CLOSED:
+            self.writer.close()
         self._batcher.add(self)
 
     # The client is late
@@ -262,7 +262,7 @@ class HttpProtocol(asyncio.Protocol):
             if not self._queue:
                 self.close()
         elif not self._transport.is_reading() or (request is not None and request.awaits_continue):
-            self._deadline.await_body(is_new=True)  # again, also for a head: the server was not reading
+            self._deadline.await_body(is_new=True)  # again, also for a head: the client waits for the server
         elif reader.state is BODY:
             self._refuse(self._deadline.late_body())
         else:
@@ -285,7 +285,7 @@ class HttpProtocol(asyncio.Protocol):
         for request in self._queue:
             request.report_departure()
         if self._responder is not None:
-            self._responder.has_input.set()  # its `receive` returns a disconnect
+            self._responder.has_input.set()  # wakes its `receive`
         if self._state is FINISHING:
             self._deadline.set(self._limits.half_closed_s)
         return self.scheme == "http"  # within TLS, close_notify ends both directions
@@ -320,7 +320,7 @@ class HttpProtocol(asyncio.Protocol):
         if not self._transport.is_closing():
             self._transport.resume_reading()
             if self.scheme == "http":  # within TLS one side cannot be closed alone
-                self.writer.write_eof()
+                self._transport.write_eof()  # once everything was written
             self._deadline.set(self._limits.linger_s)
 
     def close(self) -> None:

@@ -130,11 +130,9 @@ class RequestReader:
         self.unparsed, self.headers, self._parser = b"", [], None
 
     def refuse(self, refusal: HttpRefusal) -> None:
-        """End reading, and set `is_to_head` of the refusal."""
-        if self.arriving is not None:
-            refusal.is_to_head = self.arriving.method == "HEAD"
-        elif self.url or isinstance(refusal.__cause__, httptools.HttpParserInvalidURLError):
-            # Before the target, the parser still has the method of the previous request.
+        """End reading, and set `is_to_head` of the refusal of a request whose head is incomplete."""
+        has_method = self.url or isinstance(refusal.__cause__, httptools.HttpParserInvalidURLError)
+        if self.arriving is None and has_method:  # else the parser still has the method of the previous request
             refusal.is_to_head = self._parser.get_method() == b"HEAD"
         self.end()
 

@@ -70,10 +70,6 @@ class AnswerWriter:
             self.transport.close()
         self._watch()
 
-    def write_eof(self) -> None:
-        """Close our sending side once everything was written."""
-        self.transport.write_eof()
-
     def abort(self) -> None:
         """Close at once, without writing the rest."""
         self.transport.abort()

@@ -265,6 +265,17 @@ def test_a_long_head_that_does_not_fit_with_its_last_packet_is_not_executed() ->
     asyncio.run(main())
 
 
+def test_a_refusal_to_head_has_no_body_when_the_head_does_not_fit() -> None:
+    async def main() -> None:
+        async with fed_server(limits=HttpLimits(bodies_bytes=1_000)) as server:
+            _, client = server.connect(b"HEAD / HTTP/1.1\r\nHost: a\r\nx-fill: " + b"f" * 20_000 + b"\r\n\r\n")
+            await turns()
+            assert client.written.startswith(b"HTTP/1.1 503 ")
+            assert client.written.endswith(b"\r\n\r\n")
+
+    asyncio.run(main())
+
+
 def test_a_long_head_whose_body_comes_in_the_same_turn_is_released() -> None:
     head = b"POST / HTTP/1.1\r\nHost: a\r\nx-fill: " + b"f" * 20_000 + b"\r\nContent-Length: 3\r\n\r\n"
 

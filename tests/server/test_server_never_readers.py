@@ -4,7 +4,7 @@ import asyncio
 
 from simulator.server.message import HttpLimits
 from tests.support.echo_server import request
-from tests.support.fed_connections import fed_server, turns
+from tests.support.fed_connections import MovedLoop, fed_server, pass_time, turns
 
 ONE = request("GET", "/x")
 
@@ -100,6 +100,23 @@ def test_clients_with_too_much_unread_output_are_closed() -> None:
             assert not client.is_aborted
 
     asyncio.run(main())
+
+
+def test_a_client_that_stops_in_the_middle_of_the_last_answer_is_closed() -> None:
+    async def main() -> None:
+        async with fed_server() as server:
+            protocol, client = server.connect(request("GET", "/x", "Connection: close"))
+            await turns()
+            client.unread_bytes = 100_000
+            protocol.pause_writing()
+            client.unread_bytes = 16_000  # the client stops here
+            protocol.resume_writing()
+            assert (client.is_closed, client.is_aborted) == (True, False)
+            await pass_time(server.limits.write_timeout_s)
+            assert client.is_aborted
+
+    with asyncio.Runner(loop_factory=MovedLoop) as runner:
+        runner.run(main())
 
 
 def test_a_stopping_server_hangs_up_on_clients_that_do_not_read() -> None:
