@@ -59,7 +59,7 @@ def of_payment(transaction: Transaction, results: tuple[PaymentResult, ...]) -> 
 def of_callback(callback: Callback, state: CallbackState) -> Fields:
     """Return the facts of a callback in this state."""
     return {
-        "reseller": callback.transaction.reseller,
+        "reseller": callback.reseller,
         "product": callback.transaction.product,
         "account": callback.transaction.account,
         "refid": callback.transaction.refid,

@@ -9,7 +9,7 @@ The way of a request:
 4. The connection awaits the next request, or it ends. `ConnectionState` says how, and what its deadline means.
 
 Only this module changes the state, sets the deadline, pauses reading, and removes requests from the queue. Only the
-writer writes and closes; it has a timer of its own for a client that does not read.
+writer writes and closes (`linger` ends our sending side); it has a timer of its own for a client that does not read.
 
 Read `HttpRequest` in `message`, the docstrings of `RequestReader` and its states, this module from top to bottom,
 `timing`, and `Responder`. The rest can be read alone: the parser, and `transports` with TLS and the gate.
