@@ -1,11 +1,9 @@
 """Delays as distributions: read, refused when impossible, and drawn for answers, steps, callbacks and receivers."""
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from simulator.domain.model.draw import DELAY_MAX, Spread
 from simulator.scenario.library import scenario_from_object
 from simulator.scenario.reading.nodes import ScenarioError
 from tests.support.client import running
@@ -13,19 +11,6 @@ from tests.support.replaying import assert_replays
 
 SHAPE = {"median": "80ms", "p99": "2s"}
 STEPS: list[dict[str, Any]] = [{"status": "Accepted"}, {"after": SHAPE, "status": "Processing"}]
-
-
-def test_half_are_at_most_the_median_and_99_of_100_at_most_p99() -> None:
-    spread = Spread(timedelta(milliseconds=80), timedelta(seconds=2))
-    found = [spread.at(number / 1000).total_seconds() for number in range(1000)]
-    assert found == sorted(found)
-    assert found[500] == pytest.approx(0.08)
-    assert found[990] == pytest.approx(2, rel=1e-3)
-
-
-def test_no_draw_is_without_an_end() -> None:
-    widest = Spread(timedelta(milliseconds=1), DELAY_MAX)
-    assert timedelta(0) <= widest.at(0.0) < widest.at(1.0) <= DELAY_MAX
 
 
 @pytest.mark.parametrize(

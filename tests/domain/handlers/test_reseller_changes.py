@@ -93,8 +93,16 @@ def test_only_the_named_key_is_revoked() -> None:
     first, second = (box.apply(AddApiKey("R1"), START) for _ in range(2))
     box.apply(RevokeApiKey("R1", second.key), START)
     assert (first.state, second.state) == (KeyState.ACTIVE, KeyState.REVOKED)
-    with pytest.raises(Unknown, match="has no API key 'x'"):
-        box.apply(RevokeApiKey("R1", "x"), START)
+    for reseller, key in (("R1", "x"), ("R2", first.key)):
+        with pytest.raises(Unknown, match=f"has no API key '{key}'"):
+            box.apply(RevokeApiKey(reseller, key), START)
+
+
+def test_a_new_reseller_without_keys_gets_one_whose_secret_has_32_bytes() -> None:
+    box = sandbox()
+    reseller = box.apply(AddReseller(start()), START)
+    (key,) = reseller.keys
+    assert (box.state.keys[key.key], len(key.secret_bytes)) == ((reseller, key), 32)
 
 
 @pytest.mark.parametrize("amount", ["0.01", "1E+2", "998999999999999"])
@@ -113,6 +121,8 @@ def test_a_credit_adds_to_the_balance_in_whole_cents(amount: str) -> None:
         ("0", "must be positive"),
         ("-0.01", "must be positive"),
         ("0.001", "at most two decimals"),
+        ("NaN", "must be positive"),
+        ("1E400", "at most two decimals"),
         ("999999999999999", "a balance has at most 15 digits"),
         ("999999999999000", "a balance has at most 15 digits"),
     ],
@@ -140,3 +150,8 @@ def test_the_topup_restriction_acts_five_minutes_after_each_change() -> None:
     box.apply(ChangeSettings("R1", {"require_api_key_for_topup": False}), seconds(400))
     assert [reseller.closed_to_tokens.is_on(seconds(at)) for at in (699, 700)] == [True, False]
     assert reseller.settings.ip_allowlist == ("10.0.0.1",)
+
+
+def test_settings_of_an_unknown_reseller_are_refused() -> None:
+    with pytest.raises(Unknown, match="no reseller 'NOBODY'"):
+        sandbox().apply(ChangeSettings("NOBODY", {}), START)
