@@ -19,6 +19,7 @@ MEANT = [
     ("", ("a",), ""),
     ("in_time", ("in", "out"), ""),
     ("name", ("name_of_the_scenario",), "name_of_the_scenario"),  # four characters that begin it
+    ("a-b-c-d", ("a_b_c_d",), "a_b_c_d"),  # the same parts, divided otherwise
     ("key", ("key_of_the_reseller",), ""),  # three are too few
 ]
 

@@ -40,7 +40,7 @@ def likeness(word: str, name: str) -> float:
     begins with it, than to `balance`, a part of it."""
     ratio = SequenceMatcher(None, name, word).ratio()
     shorter, longer = sorted((_PARTS.findall(word), _PARTS.findall(name)), key=len)
-    if sum(map(len, shorter)) >= 4 and len(shorter) < len(longer):
+    if sum(map(len, shorter)) >= 4:
         if longer[: len(shorter)] == shorter:
             return max(BEGINS_ALIKE, ratio)
         if any(longer[at : at + len(shorter)] == shorter for at in range(len(longer))):

@@ -213,7 +213,7 @@ class RuleBook(Generic[Then]):
         self.rules = sorted(rules, key=lambda rule: rule.fallback)
         self._fallbacks_at = sum(not rule.fallback for rule in self.rules)
         per_rules = sum(bool(rule.per) for rule in self.rules)
-        self._values_max = min(VALUES_MAX, 2 * VALUES_MAX // max(1, per_rules))  # of a rule
+        self._values_max = 2 * VALUES_MAX // max(2, per_rules)  # of a rule
         # The first rule of each name and id.
         self._by_name = {name: rule for rule in reversed(self.rules) for name in (rule.id, rule.name) if name}
         self._only_rule = self.rules[0] if len(self.rules) == 1 and self.rules[0].decides_all else None

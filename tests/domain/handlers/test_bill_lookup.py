@@ -274,6 +274,11 @@ def test_a_rule_lays_its_fields_over_the_drawn_bill_and_needs_no_valid_account()
     assert (found.bill.outstanding, found.bill.e_bill is None) == (Decimal("88.80"), False)
 
 
+def test_a_bill_is_valid_unless_a_rule_says_otherwise() -> None:
+    assert bill(sandbox()).is_valid
+    assert not bill(sandbox(bills=(bill_rule({"is_valid": False}),))).is_valid
+
+
 def test_a_rule_may_give_a_bill_to_a_product_without_bills() -> None:
     box = sandbox(bills=(bill_rule({"outstanding": Decimal(5)}),))
     assert bill(box, product="CARD") == Bill("Product CARD", outstanding=Decimal(5))

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from simulator.domain.commands import ChangeProduct
 from simulator.domain.model.catalog import Catalog, Category, Discount, Fulfillment, Group, Money, Overlay, Source
 from simulator.domain.model.details import DetailKind, detail
 from simulator.domain.model.domain_events import DomainEvent, LedgerPosting
@@ -16,6 +17,7 @@ from simulator.domain.model.wallet import EntryType
 from simulator.domain.sandbox import Sandbox
 from tests.support.worlds import (
     ACCEPTED,
+    BILL,
     START,
     after,
     fire_due,
@@ -50,6 +52,16 @@ def test_a_refid_answers_with_its_first_payment_for_ever() -> None:
     assert again.transaction is first.transaction
     assert not again.created
     assert balance(box) == Decimal("903.00")
+
+
+def test_payments_of_a_kind_share_it_until_the_product_changes() -> None:
+    box = sandbox()
+    first, second = (pay(box, order(f"ref-{number}")).transaction for number in range(2))
+    assert first.kind is second.kind
+    box.apply(ChangeProduct("BILL", {"name": "Renamed"}), START)
+    third, fourth = (pay(box, order(f"ref-{number}")).transaction for number in (2, 3))
+    assert third.kind is fourth.kind
+    assert (first.kind.product_name, third.kind.product_name) == (BILL.name, "Renamed")
 
 
 def test_a_refid_belongs_to_one_reseller() -> None:

@@ -124,7 +124,7 @@ def test_a_price_is_taken_where_the_scenario_says_so(price: str) -> None:
     denomination = {"5.15": Decimal(5), "10.30": Decimal(10)}[price]
     assert (answer.transaction.amount, answer.transaction.cost) == (denomination, denomination * Decimal("0.97"))
     assert answer.detail is not None
-    assert answer.detail.kind is DetailKind.PRICE_AMOUNT_TAKEN
+    assert (answer.detail.kind, answer.detail.facts["plan"]) == (DetailKind.PRICE_AMOUNT_TAKEN, None)
     again = pay(box, order(product="CARD", amount=price))
     assert (again.created, again.detail) == (False, None), "the same payment, so nothing is kept"
     other = pay(box, order(product="CARD", amount="20.60"))

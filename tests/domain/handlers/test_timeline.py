@@ -8,6 +8,7 @@ import pytest
 from simulator.domain.agenda import TimelineStep
 from simulator.domain.commands import PassTime, RecordTime
 from simulator.domain.model.catalog import Catalog
+from simulator.domain.model.draw import Spread
 from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import TRANSITIONS, PaymentThen, Status, Step, may_follow
@@ -64,6 +65,17 @@ def test_steps_happen_at_their_due_time_even_when_processed_late() -> None:
     transaction = pay(box).transaction
     fire_due(box, seconds(1000))
     assert [result.at for result in transaction.results] == [seconds(0), seconds(2), seconds(5)]
+
+
+def test_a_step_with_a_distribution_has_a_time_of_its_own_for_each_payment_in_the_order_of_the_steps() -> None:
+    spread = Spread(timedelta(seconds=2), timedelta(seconds=4))
+    drawn = after(2, Status.PROCESSING, spread=spread), after(2, Status.SUCCESSFUL, spread=spread)
+    box = sandbox(rule(ACCEPTED, *drawn), balance="10000.00")
+    paid = [pay(box, order(f"ref-{number}")).transaction for number in range(20)]
+    fire_due(box, seconds(60))
+    took = [[(result.at - START).total_seconds() for result in one.results[1:]] for one in paid]
+    assert len({first for first, _ in took}) == 20
+    assert all(0.5 < first <= second < 8 for first, second in took)
 
 
 def test_time_that_was_seen_is_not_rewritten() -> None:

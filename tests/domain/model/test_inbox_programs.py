@@ -26,6 +26,11 @@ def test_replies_that_repeat_have_a_period_and_others_stay_at_the_last(
         assert once.reply(place) == over.reply(place) == InboxReply()
 
 
+def test_an_inbox_without_replies_answers_200_at_once() -> None:
+    reply = InboxProgram().reply(0)
+    assert (reply.status, reply.delay, reply.body, reply.disconnect) == (200, timedelta(0), "", False)
+
+
 @given(st.lists(SPANS, max_size=4), st.integers(0, 60))
 def test_the_first_window_that_lasts_answers(spans: list[tuple[int, int]], minute: int) -> None:
     during = tuple(

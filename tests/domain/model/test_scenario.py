@@ -54,6 +54,11 @@ def test_a_scenario_that_says_nothing_runs_in_staging_by_the_wall_clock_with_sho
     scenario = Scenario("plain")
     assert (scenario.environment, scenario.seed, scenario.realistic_times) == ("staging", 0, False)
     assert scenario.clock == ClockStart("real", 1.0, None, timedelta(0), "wall")
+    assert not scenario.accepts_any_certificate
+
+
+def test_scenarios_with_the_same_values_are_equal_wherever_they_were_written() -> None:
+    assert Scenario("plain", written=lambda: {"name": "plain"}) == Scenario("plain")
 
 
 def test_the_document_has_all_keys_but_the_file_that_it_extends() -> None:
