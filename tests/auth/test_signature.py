@@ -125,6 +125,11 @@ def test_the_first_failure_of_the_table_wins(first: int) -> None:
         ({"x_timestamp": "1"}, f"the timestamp is {NOW / 3600:,.0f} h behind the server's clock"),
         ({"x_timestamp": str(NOW + 8 * 3600 - 1)}, "the timestamp is 8 h ahead: local time signed as UTC?"),
         ({"x_timestamp": str(NOW - 19_800)}, "the timestamp is 5.5 h behind: local time signed as UTC?"),
+        ({"x_timestamp": str(NOW - 3660)}, "the timestamp is 1 h behind: local time signed as UTC?"),
+        ({"x_timestamp": str(NOW - 3661)}, "the timestamp is 3,661 s behind the server's clock"),
+        ({"x_timestamp": str(NOW - 7500)}, "the timestamp is 2 h behind the server's clock"),
+        ({"x_timestamp": str(NOW + 14 * 3600)}, "the timestamp is 14 h ahead: local time signed as UTC?"),
+        ({"x_timestamp": str(NOW + 15 * 3600)}, "the timestamp is 15 h ahead of the server's clock"),
         ({"x_timestamp": f"{NOW}417123"}, "the timestamp is in microseconds; send seconds"),
         ({"x_timestamp": f"{NOW}417123456"}, "X-Timestamp must be whole seconds since 1970"),
         ({"x_api_key": None, "x_apikey": KEY}, "X-Api-Key is absent; x-apikey was sent, did you mean X-Api-Key?"),
@@ -141,6 +146,10 @@ def test_a_refusal_says_what_is_wrong(changes: dict[str, str | None], reason: st
     outcome = check(**changes)
     assert isinstance(outcome, Denied)
     assert outcome.diagnosis.startswith(reason)
+
+
+def test_a_header_whose_name_is_not_alike_is_not_taken_for_an_absent_one() -> None:
+    assert check(x_nonce=None, x_request_id="n") == Denied("missing_hmac_headers", "not sent: X-Nonce")
 
 
 def test_milliseconds_are_recognised() -> None:

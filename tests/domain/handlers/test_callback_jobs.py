@@ -16,6 +16,7 @@ from simulator.domain.model.callbacks import (
 )
 from simulator.domain.model.delivery_attempts import AttemptEnd, AttemptResult, JobCounts, Send
 from simulator.domain.model.domain_events import AttemptOutcome, DomainEvent
+from simulator.domain.model.draw import Spread
 from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.transactions import Distortion, Status, Step
@@ -172,6 +173,18 @@ def test_a_rule_distorts_callbacks(plan: Distortion, expected: list[tuple[int, s
         if fired.send
     ]
     assert got == expected
+
+
+def test_a_repetition_has_the_drawn_delay_of_its_original_and_a_copy_has_its_own() -> None:
+    spread = Spread(timedelta(seconds=2), timedelta(seconds=4))
+    box = sandbox(rule(ACCEPTED, after(2, Status.FAILED), callbacks=Distortion(delay=spread, again_after=MINUTE)))
+    pay(box)
+    original, repetition = (fired.at for fired in fire_due(box, seconds(100)) if fired.send)
+    assert original != seconds(4), "the delay was drawn"
+    assert repetition - original == MINUTE
+    box = sandbox(rule(ACCEPTED, after(2, Status.FAILED), callbacks=Distortion(delay=spread, duplicates=1)))
+    pay(box)
+    assert len({fired.at for fired in fire_due(box, seconds(100)) if fired.send}) == 2
 
 
 def test_a_repeated_callback_repeats_the_first_and_comes_after_the_final_callback() -> None:

@@ -11,6 +11,7 @@ from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import CaseAnswer, CaseKind, CaseState, CaseThen, NoSuchTransaction
 from simulator.domain.model.catalog import Catalog, Fulfillment, Source
 from simulator.domain.model.details import Detail, DetailKind, detail
+from simulator.domain.model.domain_events import DomainEvent, StatusChange
 from simulator.domain.model.outcomes import DomainOutcome
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import Distortion, Status, Step, Transaction
@@ -59,7 +60,8 @@ def balance(box: Sandbox) -> Decimal:
 
 def test_a_void_that_is_taken_refunds_the_wallet_once_a_minute_later() -> None:
     box, transaction = paid()
-    before = balance(box)
+    before, told = balance(box), list[DomainEvent]()
+    box.watch(told.append)
     assert ask(box, at=1).is_accepted
     fire_due(box, seconds(60.9))
     assert (transaction.result.status, balance(box)) == (Status.SUCCESSFUL, before)
@@ -72,6 +74,7 @@ def test_a_void_that_is_taken_refunds_the_wallet_once_a_minute_later() -> None:
         seconds(61),
     )
     assert (result.kind.cause, result.balance) == ("void", Decimal("1000.00"))
+    assert StatusChange(transaction.number, len(transaction.results) - 1) in told
     entry = box.state.resellers["R1"].wallet.entries[-1]
     assert (entry.type.value, entry.amount, entry.trxid) == ("REFUND", transaction.cost, transaction.trxid)
     fire_due(box, seconds(10_000))

@@ -169,6 +169,15 @@ def test_a_requery_with_another_extra_of_the_product_is_answered_with_the_stored
     assert again.detail == detail(DetailKind.REFID_EXISTS, refid="ref-1", kept={"extras.note": None})
 
 
+def test_a_refusal_names_the_ignored_extras_but_where_one_of_them_is_the_reason() -> None:
+    box = box_of(INTERBANK, balance="0.50")
+    good = {"biller_code": "B1", "o": "x"}
+    refusal = refused(box, order(product="INTERBANK", amount=10, extras=good))
+    assert (refusal.reason, refusal.ignored is None) == (Reason.BALANCE, False)
+    refusal = refused(box, order(product="INTERBANK", amount=10, extras=good | {"o": "x" * (EXTRA_SIZE_MAX + 1)}))
+    assert (refusal.reason, refusal.ignored) == (Reason.EXTRAS, None)
+
+
 def test_a_requery_names_the_extras_that_it_sends_and_that_are_ignored() -> None:
     box = box_of(INTERBANK)
     first = order(product="INTERBANK", amount=10, extras={"biller_code": "B1"})

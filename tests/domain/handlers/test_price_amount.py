@@ -164,3 +164,9 @@ def test_a_taken_price_of_several_plans_still_needs_the_code() -> None:
 
 def test_a_denomination_beyond_the_limits_is_not_advised() -> None:
     assert said(replace(CARD, max_amount=Money(Decimal(9))), "10.30") is DetailKind.NOT_SOLD
+    within = replace(CARD, min_amount=Money(Decimal(10)), max_amount=Money(Decimal(20)))
+    assert [said(within, price) is DetailKind.PRICE_AMOUNT for price in ("5.15", "10.30", "20.60")] == [
+        False,
+        True,
+        True,
+    ]

@@ -31,6 +31,12 @@ def test_an_inbox_without_replies_answers_200_at_once() -> None:
     assert (reply.status, reply.delay, reply.body, reply.disconnect) == (200, timedelta(0), "", False)
 
 
+def test_an_inbox_is_empty_without_replies_of_either_kind() -> None:
+    timed = TimedReply(Window(), InboxReply(500))
+    assert InboxProgram().is_empty
+    assert not any(program.is_empty for program in (InboxProgram((InboxReply(500),)), InboxProgram(during=(timed,))))
+
+
 @given(st.lists(SPANS, max_size=4), st.integers(0, 60))
 def test_the_first_window_that_lasts_answers(spans: list[tuple[int, int]], minute: int) -> None:
     during = tuple(
