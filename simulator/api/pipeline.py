@@ -10,7 +10,7 @@ execution ends the steps with `FAULT_REPLIES`: `with_failures` makes its reply. 
 
     in `await_body`          for a delay that is known by then, without a hold
     in `execute_with_fault`  for any other delay or hold before the execution
-    in `with_failures`       for those of a fault that prevents or follows the execution
+    in `with_failures`       for the delay or hold of a fault that prevents or follows the execution
 
 `api/request_replayer` runs the same steps.
 
@@ -187,8 +187,8 @@ def admit(call: ApiCall) -> Reply | None:
 
 def check_head(call: ApiCall) -> Reply | None:
     """Check the rule that the request selects and the client's address, choose the fault if a rule decides it by the
-    head, and identify the caller by the headers (SPEC 5.2). With a fault that prevents execution, nobody is
-    identified."""
+    head, and identify the caller by the headers (SPEC 5.2). With a fault that prevents execution, the
+    caller is not identified."""
     if b"x-sim-rule" in call.headers and (refusal := _check_selected_rule(call)):
         return refusal
     if refusal := authentication.refuse_address(call):
@@ -212,8 +212,8 @@ def _check_selected_rule(call: ApiCall) -> Reply | None:
 
 
 def check_input(call: ApiCall) -> Reply | None:
-    """Verify the signature, spend the nonce, and validate the input against the contract. Then choose the fault, which
-    may be that of a magic account, unless `check_head` has chosen it."""
+    """Verify the signature, spend the nonce, and validate the input against the contract. Then choose the fault, also
+    of a magic account, unless `check_head` has chosen it."""
     if call.request.body is not None:
         call.exchange.body, call.has_body = call.request.body, True
     if refusal := authentication.authenticate(call) or validate(call):

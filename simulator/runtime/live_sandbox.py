@@ -8,9 +8,9 @@
 | `apply_and_record` | the driver, and the replay of a tape | the command on the tape, its events |
 | `settle_and_apply` | the control API, and the watcher of a scenario file | turns for many due items; an action |
 
-A sandbox has one `Life` after another. `_begin` begins each of them, and makes its parts attributes of the sandbox. A
-reset or a rewind replaces the life; a deletion ends the last one. Records go to the attributes `journal` and `tape`.
-During a reset, these are the next life's, while `life` still has those of the life that ends:
+A sandbox has one `Life` after another. `_begin` begins a life, and makes its parts attributes of the sandbox. A reset
+or a rewind replaces the life; a deletion ends the last life. Records go to the attributes `journal` and `tape`. During
+a reset, these two already belong to the next life, while `life` is still the life that ends:
 
 1. `reset` stops the life, and opens the journal and the tape of the next.
 2. It waits for the tasks of the life and for the next state. Late answers of the life go to the next journal.
@@ -59,12 +59,12 @@ class LiveSandbox:
         self.unanswered: list[Exchange] = []  # executed; their answers wait for the delay of a fault
         self.new_events: list[DomainEvent] = []  # of the input that is being applied
         self.events = EventLog(id_)
-        self.last_ending: LifeEnding = "reset"  # why the last life ended, if one has
+        self.last_ending: LifeEnding = "reset"  # why the previous life ended, if there was one
         self.is_deleted = False
         self.is_touched = True  # used since the last sweep for idle sandboxes
         self.last_used_s = 0.0
         self._mask = Mask()
-        # Of the server; `Sandboxes` sets most of it when it admits the sandbox
+        # Of the server; `Sandboxes` sets most of these when it admits the sandbox
         self._surroundings = surroundings
         self.keeper: Keeper[LiveSandbox] = NO_KEEPER
         self.on_ending: Callable[[LiveSandbox, LifeEnding], None] = lambda live, ending: None
@@ -139,7 +139,7 @@ class LiveSandbox:
         events. Takes `now` as `apply` does, and raises the same.
 
         The end of an attempt is recorded before it is applied, every other command afterwards. `PassTime` is recorded
-        with the attempts that it makes due, so that a replay in which other attempts fall due reports a difference.
+        with the attempts that become due: a replay reports a difference when other attempts become due.
         """
         if self.is_closed:
             return self.apply(command, now)  # which raises
@@ -263,8 +263,8 @@ class LiveSandbox:
         self.life.join(surroundings)
 
     def frozen_copy(self) -> "LiveSandbox":
-        """Return a copy with the records of this life, which is about to end. Threads may read it; nobody may command
-        it."""
+        """Return a copy with the records of this life, which is about to end. Threads may read the copy; no
+        command may be applied to it."""
         self.life.secrets.index()  # cached now, so that reading the copy changes nothing
         self.life.tape.freeze()
         frozen = copy(self)

@@ -1,6 +1,6 @@
-"""The rules of one section of a scenario (payments, voids, disputes, bills or faults): which of them a request gets.
+"""The rules of one section of a scenario (payments, voids, disputes, bills or faults): which rule a request gets.
 
-A rule *matches* a request when its `when` is true of the request's facts, and these have a value for its `per`. A
+A rule *matches* a request when its `when` is true of the request's facts, and the facts have a value for its `per`. A
 matching rule *applies* when its `nth`, `every`, `times` and `chance` admit this match. The first rule that applies is
 *chosen*: the section's own rules come first, then the rule of a magic account (whose last digits name an outcome), then
 the fallbacks. Later rules with `nth` or `every` are still evaluated, since they count every match. A request may
@@ -163,8 +163,8 @@ class RuleBook(Generic[Then]):
         self, matched: Collection[str], chosen: str, values: CountedValues = (), *, is_selected: bool = False
     ) -> None:
         """Count the result of `find`. `chosen` is the id of the chosen rule, "" for none. A fault with `after_commit`
-        is counted in two calls: first as matched, then, when the request was accepted, as chosen. Of the `values`, the
-        second call counts that of the chosen rule only."""
+        is counted in two calls: first as matched, then, when the request was accepted, as chosen. The
+        second call counts, of the `values`, only the value of the chosen rule."""
         counts = self.counts
         for rule_id in matched:
             if rule_id in counts:
@@ -225,7 +225,7 @@ class RuleBook(Generic[Then]):
         return self._by_name.get(name) or self._magic_by_id.get(name)
 
     def names(self) -> Iterator[str]:
-        """Yield the names of the rules that have one, and the ids of the magic rules."""
+        """Yield the names of the rules that have a name, and the ids of the magic rules."""
         yield from (rule.name for rule in self.rules if rule.name)
         yield from self._magic_by_id
 
