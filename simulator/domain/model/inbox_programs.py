@@ -46,8 +46,6 @@ class Window(msgspec.Struct, frozen=True):
         elapsed = now - start
         if (self.since is not None and elapsed < self.since) or (self.until is not None and elapsed >= self.until):
             return False
-        if self.time_of_day is None and self.weekdays is None:
-            return True
         local = now.astimezone(SERVICE_ZONE)
         if self.weekdays is not None and local.weekday() not in self.weekdays:
             return False
