@@ -94,7 +94,7 @@ class App(Starlette):
     It can be mounted in another application, and started by any ASGI server. Without the lifespan protocol, as in
     `httpx.ASGITransport`, its first request starts it.
 
-    Every request arrives by `__call__` (ASGI), except that our own server first tries `answer_now`. `_is_control`
+    Our own server first tries `answer_now`; every other request arrives by `__call__` (ASGI). `_is_control`
     decides which API a request belongs to. `_answer_control` passes it to the control API, or `_answer` selects its
     sandbox and calls the pipeline. In a cluster, `_cluster_router` forwards requests for sandboxes of other servers.
 
@@ -161,9 +161,9 @@ class App(Starlette):
             await send_answer(scope, send, await self._answer(scope["path"], request, scope[ROOT_KEY]))
 
     def answer_now(self, http_request: HttpRequest, client: str) -> PendingAnswer | None:
-        """Return the answer to a complete request of the reseller API, which our own server can write at once; None for
-        a request that needs `__call__`; with added middleware, always None. The request is plain: no part of its path
-        is encoded, and its body is whole."""
+        """Return the answer to a request of the reseller API, for our own server to write at once. Return None for a
+        request that needs `__call__`: of the control API, for another server, or any request when middleware was added.
+        The caller passes plain requests alone: no part of the path is encoded, and the body is whole."""
         if self.user_middleware:
             return None
         raw_path, _, query = http_request.target.partition(b"?")
@@ -189,7 +189,7 @@ class App(Starlette):
         """Return the coroutine that answers a request in the sandbox that it selects: `/s/{id}/` names a sandbox;
         elsewhere it is `default` or the owner of the credentials."""
         if self._machine_time is not None and self._machine_time.is_running:
-            # Notice now that the machine's clock was set: otherwise it is compared once a minute.
+            # Notice now that the machine's clock was set: without requests, the clocks are compared once a minute.
             self._machine_time.compare()
         if path.startswith(SANDBOX_PREFIX):
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
@@ -250,7 +250,8 @@ class App(Starlette):
     # Changes while the server runs
 
     async def load(self, scenario: Scenario) -> tuple[str, ...]:
-        """Switch the default and all new sandboxes to another scenario. Return what requires a reset, in words."""
+        """Switch the default and all new sandboxes to another scenario. Return descriptions of the changes that take
+        effect only with a reset."""
         if self.options.callback is not None:
             scenario = with_callback(scenario, self.options.callback)
         deferred = await switch_scenario(self.sandboxes.default, scenario)

@@ -79,7 +79,7 @@ class Pipeline:
         now = sandbox.clock.at(wall)
         if not sandbox.driver.catch_up(now):
             now = await sandbox.process_rest(now)
-        counters = sandbox.counters  # of the life that the request meets
+        counters = sandbox.counters  # a reset during the request replaces them
         call = self._read_head(sandbox, path, request, prefix, now, wall)
         reply, content = await self._reply(call, instead_of_steps, url_sandbox)
         recorder = sandbox if url_sandbox is None or call.reseller is not None else url_sandbox
@@ -149,7 +149,7 @@ class Pipeline:
         reply = admit(call) or self.find_endpoint(call) or check_head(call)
         if reply is not None and call.fault is not None:  # no step will read the body, which `audit` needs
             await store_unread_body(call)
-        if reply is None and (call.fault or call.request.body is None):  # a fault may delay a body that is here
+        if reply is None and (call.fault or call.request.body is None):  # it has not arrived, or the fault delays it
             reply = await await_body(call)
         if reply is None:
             reply = check_input(call)

@@ -1,4 +1,4 @@
-"""The state machine of a sandbox, which is an isolated copy of the service. Only `LiveSandbox.apply` calls it.
+"""The state machine of a sandbox, which is an isolated copy of the service. Only `LiveSandbox` commands it.
 
 Every change is a command (`commands`), including counted requests, the passing of time and the results of network work.
 `apply` finds the command's handler in `_HANDLERS`, at the end of this module, and the handler changes the `State`. The
@@ -52,13 +52,14 @@ class Sandbox:
         return sandbox
 
     def watch(self, listener: Callable[[DomainEvent], None]) -> None:
-        """Publish all events to this listener from now on. The listener must not change the sandbox."""
+        """Publish all events to this listener from now on, instead of the former. It must not change the sandbox."""
         self.state.publish = listener
 
     def apply(self, command: Command, now: datetime) -> Any:
         """Execute a command, and return its answer, whose type the command's type determines.
 
-        Raise `DomainError`, or the compiler's error for a document. The sandbox is then unchanged, but for its time.
+        Raise `DomainError`, or `ScenarioError` for a document that a command carries. The sandbox is then unchanged,
+        but for its time.
         """
         kind, state = type(command), self.state
         if kind is not PassTime:  # its handler advances the time itself, from item to item

@@ -4,7 +4,7 @@
 
 | method | called by | what it does besides |
 |---|---|---|
-| `apply` | endpoints of the reseller API; the pipeline records and publishes their request | due items before it |
+| `apply` | the pipeline and its endpoints; the pipeline records and publishes the request | due items before it |
 | `apply_and_record` | the driver, and the replay of a tape | the command on the tape, its events |
 | `settle_and_apply` | the control API, and the watcher of a scenario file | turns for many due items; an action |
 
@@ -12,9 +12,9 @@ A sandbox has one `Life` after another. `_begin` begins a life, and makes its pa
 or a rewind replaces the life; a deletion ends the last life. Records go to the attributes `journal` and `tape`. During
 a reset, these two already belong to the next life, while `life` is still the life that ends:
 
-1. `reset` stops the life, and opens the journal and the tape of the next.
-2. It waits for the tasks of the life and for the next state. Late answers of the life go to the next journal.
-3. It disposes of the life, and begins the next, whose journal and tape these are.
+1. `reset` stops the ending life, and opens the journal and the tape of the next life.
+2. It waits for the tasks of the ending life and for the next state. Late answers of the tasks go to the next journal.
+3. It disposes of the ending life, and begins the next life with the journal and the tape that it opened.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -55,7 +55,7 @@ class LiveSandbox:
         self.id = id_
         self.spec = spec
         self.request_pace = spec.quotas.pace()
-        self.delays = Delays()  # of faults
+        self.delays = Delays()  # the delays of faults in progress
         self.unanswered: list[Exchange] = []  # executed; their answers wait for the delay of a fault
         self.new_events: list[DomainEvent] = []  # of the input that is being applied
         self.events = EventLog(id_)

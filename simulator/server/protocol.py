@@ -37,9 +37,9 @@ class ConnectionState(IntEnum):
     OPEN: it reads and answers requests. At its deadline it refuses what is late, or closes if nothing arrives.
     FINISHING, after a refusal, a request that asks to close, `eof_received` or `shutdown`: it answers what was read,
       then closes. At its deadline, which only `eof_received` sets, it hangs up, unless an answer is on its way.
-    LINGERING, after a refusal, a cut or an early answer: its client can read it. At its deadline it closes.
-    CLOSED: what was written is sent, within the deadline of the writer.
-    LOST: the client has gone; what was read is executed.
+    LINGERING, after a refusal, a cut or an early answer: the client has time to read it. At its deadline it closes.
+    CLOSED: the writer sends what was written, within its own deadline, unless `hang_up` aborts.
+    LOST: the client has gone; complete requests are executed, until one needs a task.
     """
 
     OPEN = auto()
@@ -80,7 +80,7 @@ class HttpProtocol(asyncio.Protocol):
         self.may_have_left = asyncio.Event()  # the same, or the client has closed its sending side
         self._state: ConnectionState = OPEN
         self.reader = RequestReader(budget)
-        self._queue = self.reader.queue  # the first stays there until its answer, or its task, is over
+        self._queue = self.reader.queue  # the first request stays there until its answer, or its task, is over
         self._responder: Responder | None = None  # of the first, if it is answered in a task
         self._refusal = b""  # follows the last answer; encoded, since an exception's traceback would keep the packet
         self.writer = AnswerWriter(budget, self.hang_up)
@@ -111,7 +111,7 @@ class HttpProtocol(asyncio.Protocol):
             self._batcher.add(self)
             is_small = len(data) <= self._limits.small_body_bytes and not reader.charged
             if is_small and len(self._queue) == 1 and reader.state is IDLE:
-                return  # it holds little for a short time, and the client owes nothing: no charge, deadline or pause
+                return  # a small whole request needs no charge, deadline or pause
         elif self._responder.request is continued:
             self._responder.has_input.set()
         if reader.state is ENDED:  # after a request that asks to close
@@ -157,7 +157,7 @@ class HttpProtocol(asyncio.Protocol):
         queue. The refusal follows the answers to earlier requests. A request whose answer has begun gets none."""
         reader = self.reader
         refused = reader.arriving if self._state is OPEN else self._queue[-1]
-        has_answer = reader.state is BODY and refused is None  # only the rest of its body was being read
+        has_answer = reader.state is BODY and refused is None  # it is complete; the rest of its body was being read
         if self._state is OPEN:
             reader.refuse(refusal)
             self._enter(FINISHING)
@@ -208,7 +208,7 @@ class HttpProtocol(asyncio.Protocol):
             self._abandon()
 
     def on_answered(self) -> None:
-        """Continue after a responder's complete answer, or close if it was the last."""
+        """Continue after a responder's complete answer, or close if its request asked to."""
         is_last = not self._queue[0].keep_alive
         self._release_first()
         if is_last and self.reader.state is BODY:  # the client still sends the body
@@ -262,7 +262,7 @@ class HttpProtocol(asyncio.Protocol):
             if not self._queue:
                 self.close()
         elif not self._transport.is_reading() or (request is not None and request.awaits_continue):
-            self._deadline.await_body(is_new=True)  # again, also for a head: the client waits for the server
+            self._deadline.await_body(is_new=True)  # the client waits for the server: a new deadline, also for a head
         elif reader.state is BODY:
             self._refuse(self._deadline.late_body())
         else:

@@ -91,10 +91,11 @@ class RuleBook(Generic[Then]):
     ) -> Choice[Then]:
         """Find the rule that a request gets, without counting.
 
-        `before_body` is the first of two searches, with the facts of the head only. If it finds a rule, there is no
-        second, and rules that need the body do not count the request. The second skips the rules that matched in the
-        first, whose ids are `matched_before`. A book that is searched twice must have no fallbacks: the first search
-        might choose one, although the account in the body is magic and its rule comes before fallbacks.
+        With `before_body`, this is the first of two searches, by the facts of the head only. If the first search finds
+        a rule, there is no second search, and rules that need the body do not count the request. The second search
+        skips the rules that matched in the first, whose ids are `matched_before`. A book that is searched twice must
+        have no fallbacks: the first search might choose a fallback, although the account in the body is magic and the
+        magic rule comes before fallbacks.
         """
         if selected and (named := self.by_name(selected)):
             return Choice(rule=self._next_variant(named, is_selected=True), is_selected=True)
@@ -164,7 +165,7 @@ class RuleBook(Generic[Then]):
     ) -> None:
         """Count the result of `find`. `chosen` is the id of the chosen rule, "" for none. A fault with `after_commit`
         is counted in two calls: first as matched, then, when the request was accepted, as chosen. The
-        second call counts, of the `values`, only the value of the chosen rule."""
+        second call has no matches, and counts only the value of the chosen rule."""
         counts = self.counts
         for rule_id in matched:
             if rule_id in counts:
@@ -182,7 +183,8 @@ class RuleBook(Generic[Then]):
             self.magic_chosen[chosen] += 1
 
     def _count_of(self, count: RuleCount, value: str) -> RuleCount:
-        """Return the count of a value, to be incremented. A new value may evict the oldest, which would start again."""
+        """Return the count of a value, to be incremented. A new value may evict the oldest, whose count then starts
+        again."""
         found = count.by_value.get(value)
         if found is None:
             while len(count.by_value) >= self._values_max:
