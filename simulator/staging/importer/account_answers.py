@@ -74,17 +74,23 @@ class AnswerFile:
             with os.fdopen(number, "wb") as file:
                 file.write(content[: content.rfind(b"\n") + 1] if is_same else header)
         except OSError as error:
-            raise ForeignStateFile(f"the state file {str(self._path)!r} cannot be written: {error.strerror}") from None
+            raise self._unwritable(error) from None
 
     def get(self, target: str) -> tuple[int, Any] | None:
         """Return the status and the decoded body of an earlier answer."""
         return self._found.get(target)
 
     def put(self, target: str, status: int, body: Any) -> None:
-        """Store an answer."""
+        """Store an answer. Raises `ForeignStateFile` when the file cannot be written."""
         self._found[target] = (status, body)
-        with self._path.open("ab") as file:
-            file.write(self._line({"target": target, "status": status, "body": body}))
+        try:
+            with self._path.open("ab") as file:
+                file.write(self._line({"target": target, "status": status, "body": body}))
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def _unwritable(self, error: OSError) -> ForeignStateFile:
+        return ForeignStateFile(f"the state file {str(self._path)!r} cannot be written: {error.strerror}")
 
     def _line(self, value: Any) -> bytes:
         return self._mask(encode(value).decode()).encode() + b"\n"

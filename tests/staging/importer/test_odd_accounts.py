@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from simulator.scenario.library import load_scenario
-from simulator.staging.importer.account_answers import AnswerFile, read_account
+from simulator.staging.importer.account_answers import AnswerFile, ForeignStateFile, read_account
 from tests.support.fake_account import answering
 from tests.support.imports import KEY, SECRET, imported, run_import
 from tests.support.processes import DEADLINE_S, PROGRAM, environment
@@ -312,6 +312,12 @@ def test_a_foreign_file_is_not_taken_for_a_state_file(tmp_path: Path) -> None:
     assert done.exit_code == 3
     assert "is not a state file of this command" in done.stderr
     assert other.read_text() == "my own notes\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux alone")
+def test_a_full_disk_is_named_with_the_state_file() -> None:
+    with pytest.raises(ForeignStateFile, match="'/dev/full' cannot be written: No space left on device"):
+        AnswerFile(Path("/dev/full"), "account", str).put("/v2/catalog", 200, {})
 
 
 @pytest.mark.slow
