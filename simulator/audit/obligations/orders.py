@@ -153,8 +153,9 @@ def cases_after_success(traffic: Traffic) -> Iterator[Occasion]:
             if outcomes & {PaymentOutcome.PAID, PaymentOutcome.REFUNDED}:
                 yield None
             elif traffic.sees_callbacks or not known[-1].outcome.is_open:
-                status = known[-1].outcome.value
-                yield Finding((known[-1].n, call.n), f"request {call.n} is about {quote(refid)}, which was {status}")
+                status, n = known[-1].outcome.value, known[-1].n
+                words = f"request {call.n} is about {quote(refid)}, which was {status} in the answer to request {n}"
+                yield Finding((n, call.n), words)
 
 
 def final_status_learned(traffic: Traffic) -> Iterator[Occasion]:

@@ -30,7 +30,8 @@ _WINDOW = {b"gzip": 31, b"x-gzip": 31, b"deflate": 15}
 
 
 def unpacked(headers: Headers, body: bytes) -> bytes | None:
-    """Return the body without its Content-Encoding; None if it is unknown or invalid, or the body too large."""
+    """Return the body without its Content-Encoding; None if it is unknown or invalid or has several parts,
+    or the body is too large."""
     coding = value_of(headers, b"content-encoding").strip().lower()
     if not body or coding in (b"", b"identity"):
         return body
@@ -41,7 +42,7 @@ def unpacked(headers: Headers, body: bytes) -> bytes | None:
         plain = unpacker.decompress(body, MESSAGE_BYTES_MAX)
     except zlib.error:
         return None
-    return plain if unpacker.eof else None
+    return plain if unpacker.eof and not unpacker.unused_data else None
 
 
 TOO_LONG: Final = "the message is too long to be kept"
