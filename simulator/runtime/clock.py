@@ -137,14 +137,13 @@ class MachineTime:
     """The wall time by the monotonic clock, which runs evenly even when the machine's clock is set. The time advances
     by whole milliseconds: inputs that arrive together have the same time, and what they make due is processed together.
 
-    `compare` is called once a minute, and with each request, but compares only once within a millisecond. When the
-    machine's clock was set, this clock adopts the new time and calls `on_step` with the difference.
+    `compare` is called once a minute, and with each request. When the machine's clock was set, this clock adopts the
+    new time and calls `on_step` with the difference.
     """
 
     def __init__(self, wall: Wall, monotonic_s: Callable[[], float] = time.monotonic) -> None:
         self._wall = wall
         self._monotonic_s = monotonic_s
-        self._compared_ms = -1
         self._set(wall(), int(monotonic_s() * 1000))
         self.on_step: Callable[[timedelta], None] = lambda step: None
         self.is_running = False  # between `start` and `close`
@@ -163,10 +162,7 @@ class MachineTime:
 
     def compare(self) -> None:
         """Adopt the machine's time when it differs by more than `DIFFERENCE_MAX`."""
-        now_ms = int(self._monotonic_s() * 1000)
-        if now_ms == self._compared_ms:
-            return
-        self._compared_ms, wall = now_ms, self._wall()
+        wall = self._wall()
         step = wall - self()
         if abs(step) > DIFFERENCE_MAX:
             self._set(wall, self._latest[0])
