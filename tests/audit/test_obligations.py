@@ -215,6 +215,18 @@ def test_a_client_that_an_unseen_callback_may_have_informed_is_not_reported(
     assert [id_ for id_ in names if judged[id_].is_violated] == found
 
 
+@pytest.mark.parametrize(
+    ("answer", "status", "outcome"),
+    [(PENDING, 200, "Accepted"), ("", 0, "unknown"), ('{"error":"product"}', 400, "refused")],
+)
+def test_a_case_too_early_is_reported_with_the_last_answer_about_its_payment(
+    answer: str, status: int, outcome: str
+) -> None:
+    calls = [seen(4, 0, "/v2/topup", answer, status), seen(7, 1, "/v2/transactions/void", '{"data":{}}')]
+    judged = {one.id: one for one in audited(Traffic(calls, []))}
+    assert judged["cases-after-success"].findings == (f"request 7 is about 'a1', which was {outcome} as of request 4",)
+
+
 def test_a_timestamp_in_milliseconds_is_called_that_as_in_the_diagnosis() -> None:
     with running({}) as client:
         calling("GET", "/v2/balance", timestamp=1795233600123)(client)

@@ -154,7 +154,7 @@ def cases_after_success(traffic: Traffic) -> Iterator[Occasion]:
                 yield None
             elif traffic.sees_callbacks or not known[-1].outcome.is_open:
                 status, n = known[-1].outcome.value, known[-1].n
-                words = f"request {call.n} is about {quote(refid)}, which was {status} in the answer to request {n}"
+                words = f"request {call.n} is about {quote(refid)}, which was {status} as of request {n}"
                 yield Finding((n, call.n), words)
 
 
