@@ -149,7 +149,7 @@ class Pipeline:
         reply = admit(call) or self.find_endpoint(call) or check_head(call)
         if reply is not None and call.fault is not None:  # no step will read the body, which `audit` needs
             await store_unread_body(call)
-        if reply is None and (call.fault or call.request.body is None):  # it has not arrived, or the fault delays it
+        if reply is None and (call.fault or call.request.body is None):  # no body yet, or a fault that may delay it
             reply = await await_body(call)
         if reply is None:
             reply = check_input(call)
@@ -187,8 +187,8 @@ def admit(call: ApiCall) -> Reply | None:
 
 def check_head(call: ApiCall) -> Reply | None:
     """Check the rule that the request selects and the client's address, choose the fault if a rule decides it by the
-    head, and identify the caller by the headers (SPEC 5.2). With a fault that prevents execution, the
-    caller is not identified."""
+    head, and identify the caller by the headers (SPEC 5.2). With a fault that prevents execution, the caller is
+    not identified."""
     if b"x-sim-rule" in call.headers and (refusal := _check_selected_rule(call)):
         return refusal
     if refusal := authentication.refuse_address(call):
@@ -212,8 +212,8 @@ def _check_selected_rule(call: ApiCall) -> Reply | None:
 
 
 def check_input(call: ApiCall) -> Reply | None:
-    """Verify the signature, spend the nonce, and validate the input against the contract. Then choose the fault, also
-    of a magic account, unless `check_head` has chosen it."""
+    """Verify the signature, spend the nonce, and validate the input against the contract. Then choose the fault,
+    which may belong to a magic account, unless `check_head` has chosen it."""
     if call.request.body is not None:
         call.exchange.body, call.has_body = call.request.body, True
     if refusal := authentication.authenticate(call) or validate(call):

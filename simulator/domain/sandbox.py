@@ -52,7 +52,7 @@ class Sandbox:
         return sandbox
 
     def watch(self, listener: Callable[[DomainEvent], None]) -> None:
-        """Publish all events to this listener from now on, instead of the former. It must not change the sandbox."""
+        """Publish all events to this listener alone from now on. A listener must not change the sandbox."""
         self.state.publish = listener
 
     def apply(self, command: Command, now: datetime) -> Any:

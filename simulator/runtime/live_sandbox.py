@@ -13,7 +13,7 @@ or a rewind replaces the life; a deletion ends the last life. Records go to the 
 a reset, these two already belong to the next life, while `life` is still the life that ends:
 
 1. `reset` stops the ending life, and opens the journal and the tape of the next life.
-2. It waits for the tasks of the ending life and for the next state. Late answers of the tasks go to the next journal.
+2. It waits for the tasks of the ending life and for the next state. Late answers go to the next journal.
 3. It disposes of the ending life, and begins the next life with the journal and the tape that it opened.
 """
 
@@ -263,8 +263,8 @@ class LiveSandbox:
         self.life.join(surroundings)
 
     def frozen_copy(self) -> "LiveSandbox":
-        """Return a copy with the records of this life, which is about to end. Threads may read the copy; no
-        command may be applied to it."""
+        """Return a copy with the records of this life, which is about to end. Threads may read the copy; no command may
+        be applied to it."""
         self.life.secrets.index()  # cached now, so that reading the copy changes nothing
         self.life.tape.freeze()
         frozen = copy(self)

@@ -37,7 +37,7 @@ class ConnectionState(IntEnum):
     OPEN: it reads and answers requests. At its deadline it refuses what is late, or closes if nothing arrives.
     FINISHING, after a refusal, a request that asks to close, `eof_received` or `shutdown`: it answers what was read,
       then closes. At its deadline, which only `eof_received` sets, it hangs up, unless an answer is on its way.
-    LINGERING, after a refusal, a cut or an early answer: the client has time to read it. At its deadline it closes.
+    LINGERING, after a refusal, a cut or an early answer: the client may read what was sent. At its deadline it closes.
     CLOSED: the writer sends what was written, within its own deadline, unless `hang_up` aborts.
     LOST: the client has gone; complete requests are executed, until one needs a task.
     """
@@ -157,7 +157,7 @@ class HttpProtocol(asyncio.Protocol):
         queue. The refusal follows the answers to earlier requests. A request whose answer has begun gets none."""
         reader = self.reader
         refused = reader.arriving if self._state is OPEN else self._queue[-1]
-        has_answer = reader.state is BODY and refused is None  # it is complete; the rest of its body was being read
+        has_answer = reader.state is BODY and refused is None  # only the rest of an answered body was being read
         if self._state is OPEN:
             reader.refuse(refusal)
             self._enter(FINISHING)
@@ -208,7 +208,7 @@ class HttpProtocol(asyncio.Protocol):
             self._abandon()
 
     def on_answered(self) -> None:
-        """Continue after a responder's complete answer, or close if its request asked to."""
+        """Continue after a responder's complete answer, or close if the request asked to close."""
         is_last = not self._queue[0].keep_alive
         self._release_first()
         if is_last and self.reader.state is BODY:  # the client still sends the body

@@ -164,8 +164,8 @@ class RuleBook(Generic[Then]):
         self, matched: Collection[str], chosen: str, values: CountedValues = (), *, is_selected: bool = False
     ) -> None:
         """Count the result of `find`. `chosen` is the id of the chosen rule, "" for none. A fault with `after_commit`
-        is counted in two calls: first as matched, then, when the request was accepted, as chosen. The
-        second call has no matches, and counts only the value of the chosen rule."""
+        is counted in two calls: first as matched, then, when the request was accepted, as chosen. The second call has
+        no matches, and counts only the value of the chosen rule."""
         counts = self.counts
         for rule_id in matched:
             if rule_id in counts:
@@ -183,8 +183,8 @@ class RuleBook(Generic[Then]):
             self.magic_chosen[chosen] += 1
 
     def _count_of(self, count: RuleCount, value: str) -> RuleCount:
-        """Return the count of a value, to be incremented. A new value may evict the oldest, whose count then starts
-        again."""
+        """Return the count of a value, to be incremented. A new value may evict the oldest, which is counted
+        from 0 if it returns."""
         found = count.by_value.get(value)
         if found is None:
             while len(count.by_value) >= self._values_max:

@@ -30,8 +30,8 @@ _WINDOW = {b"gzip": 31, b"x-gzip": 31, b"deflate": 15}
 
 
 def unpacked(headers: Headers, body: bytes) -> bytes | None:
-    """Return the body without its Content-Encoding; None if it is unknown or invalid or has several parts,
-    or the body is too large."""
+    """Return the body without its Content-Encoding; None if the encoding is unknown, or the body is invalid, compressed
+    in several parts, or too large."""
     coding = value_of(headers, b"content-encoding").strip().lower()
     if not body or coding in (b"", b"identity"):
         return body

@@ -211,10 +211,6 @@ def test_a_fallback_with_a_condition_decides_only_what_it_matches_and_can_be_rem
     assert found() == [None, "cards", None]
 
 
-def test_a_rule_that_stands_after_a_fallback_comes_before_it() -> None:
-    assert chosen(RuleBook(1, (Rule("last", always, "last", fallback=True), Rule("own", always, "own"))), 1) == ["own"]
-
-
 def test_a_fallback_without_conditions_is_counted() -> None:
     last = Rule("last", matches_all, "last", name="always", fallback=True)
     book = RuleBook(1, (last,))
