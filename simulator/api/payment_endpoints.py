@@ -11,6 +11,8 @@ from simulator.api.refusals import UNKNOWN_PRODUCT, refuse_parameters
 from simulator.domain.commands import CreatePayment, LookUpBill, OpenCase
 from simulator.domain.model.bills import BillError, BillRefused
 from simulator.domain.model.cases import CaseKind, NoSuchTransaction
+from simulator.domain.model.catalog import Product
+from simulator.domain.model.pricing import PLAN_CODE
 from simulator.domain.model.transactions import PaymentRefused, Reason
 from simulator.domain.queries import NEW_VERSION, older
 from simulator.runtime.lives import NO_QUOTAS
@@ -46,6 +48,10 @@ def topup(call: ApiCall) -> Reply:
         explain(call, outcome.detail, outcome.rule)
         explain(call, outcome.warning)
         explain(call, outcome.ignored)
+        if outcome.reason is Reason.EXTRAS and PLAN_CODE not in fields.get("extras", NO_EXTRAS):
+            product = call.owner.sees(call.sandbox.core.state.catalog, fields["product"])
+            if product and PLAN_CODE in product.fulfillment.extras:
+                _note_newer_mapping(call, product, f"extras.{PLAN_CODE}")
         return Reply(400, payment_answers.refusal(outcome, fields, call.now))
     exchange.trxid = outcome.transaction.trxid
     exchange.rule = outcome.rule
@@ -56,6 +62,13 @@ def topup(call: ApiCall) -> Reply:
         explain(call, outcome.ignored)
     at_answer = call.sandbox.core.state.assumes("payment-timestamp", "answer")
     return Reply(200, payment_answers.answer(outcome, call.now if at_answer else outcome.result.at))
+
+
+def _note_newer_mapping(call: ApiCall, product: Product, missing: str) -> None:
+    """Note that only the catalog of `NEW_VERSION` maps what a payment lacks, for a client of the older catalog."""
+    if not wants_denominations(call):
+        version = f"X-API-Version: {NEW_VERSION.isoformat()}"
+        note(call, f"the catalog maps {missing} of {product.code} only for requests with {version}")
 
 
 def invalid_topup(call: ApiCall, problems: Problems) -> Reply:
@@ -69,9 +82,8 @@ def invalid_topup(call: ApiCall, problems: Problems) -> Reply:
     product = call.owner.sees(state.catalog, code) if isinstance(code, str) else None
     name = product.name if product else ""
     is_withheld = product and product.fulfillment.amount and older(state, product).fulfillment.amount is None
-    if is_withheld and "amount" not in call.fields and not wants_denominations(call):
-        version = f"X-API-Version: {NEW_VERSION.isoformat()}"
-        note(call, f"the catalog maps an amount of {code} only for requests with {version}")
+    if product and is_withheld and "amount" not in call.fields:
+        _note_newer_mapping(call, product, "an amount")
     refused = PaymentRefused(
         reason=reason, code=state.codes[reason], balance=call.owner.wallet.balance, product_name=name
     )

@@ -84,14 +84,11 @@ def older(state: State, product: Product) -> Product:
 
 
 def _withholds_amount(state: State, product: Product) -> bool:
-    if state.assumes("old-fulfillment", "price_amount"):
+    if product.pricing is None or product.pricing.type != "select" or state.assumes("old-fulfillment", "price_amount"):
         return False
-    if lacks_extra(product):
+    if state.assumes("old-fulfillment", "absent") or lacks_extra(product):
         return True
-    if product.pricing is None or product.pricing.type != "select":
-        return False
-    always_codes = state.assumes("plan-code-required", "always")
-    return state.assumes("old-fulfillment", "absent") or not is_paid_by_price(product, always_codes=always_codes)
+    return not is_paid_by_price(product, always_codes=state.assumes("plan-code-required", "always"))
 
 
 def last_updated(state: State, now: datetime, reseller: Reseller | None = None) -> datetime:

@@ -117,6 +117,20 @@ def test_an_amount_that_the_older_catalog_does_not_map_is_said() -> None:
         assert answer.headers["x-sim-diagnosis"] == "amount is required"
 
 
+def test_a_code_that_the_older_catalog_does_not_map_is_said() -> None:
+    extras = {"ic_number": "900101145678"}
+    order = {"refid": "a", "product": "STUDENTLOAN", "account": "12345678", "amount": "50", "extras": extras}
+    missing = "extras.subproduct_code is missing, STUDENTLOAN requires it"
+    with running({"clock": DAY}) as client:
+        answer = client.call("POST", "/v2/topup", order)
+        assert answer.headers["x-sim-diagnosis"] == (
+            f"{missing}; the catalog maps extras.subproduct_code of STUDENTLOAN only for requests with "
+            "X-API-Version: 2026-09-16"
+        )
+        answer = client.call("POST", "/v2/topup", order, headers={"X-API-Version": "2026-09-16"})
+        assert answer.headers["x-sim-diagnosis"] == missing
+
+
 def test_blanks_around_an_amount_are_said() -> None:
     with running({"clock": DAY}) as client:
         assert client.pay("a", "10.00 ").headers["x-sim-diagnosis"] == "amount has blanks around it, which were ignored"
