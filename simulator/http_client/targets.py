@@ -106,10 +106,11 @@ def _host(host: str) -> str:
         if not isinstance(address, IPv6Address) or address.scope_id is not None:
             raise BadTarget("the host in brackets must be an IPv6 address without a zone")
         return host
-    try:
-        host = host.encode("idna").decode()
-    except UnicodeError:
-        raise BadTarget("the host is not a valid international name") from None
+    if not host.isascii():
+        try:
+            host = host.encode("idna").decode()
+        except UnicodeError:
+            raise BadTarget("the host is not a valid international name") from None
     labels = host.removesuffix(".").split(".")
     if _NUMBER.fullmatch(labels[-1]):  # decimal, octal, hexadecimal, short: each spelling that the system accepts
         try:
@@ -117,7 +118,10 @@ def _host(host: str) -> str:
         except OSError:
             raise BadTarget("the host is a number but not an IPv4 address") from None
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
-        raise BadTarget("the host is not a valid name")
+        raise BadTarget(
+            "the host is not a valid name: each part between its dots has 1 to 63 letters, digits, _ and -, and does "
+            "not begin or end with -; the whole has at most 253"
+        )
     if ".".join(labels) in _METADATA_NAMES:
         raise BadTarget("the host is a name of a cloud's metadata service")
     return host

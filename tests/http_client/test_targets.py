@@ -175,6 +175,15 @@ def test_an_invalid_address_is_refused_with_a_reason(text: str) -> None:
     assert str(caught.value).isascii()
 
 
+@pytest.mark.parametrize(
+    ("host", "kind"),
+    [(".", "a valid name:"), ("a..b", "a valid name:"), ("x" * 300, "a valid name:"), ("ä" * 64, "a valid inter")],
+)
+def test_a_host_of_ascii_is_not_called_an_international_name(host: str, kind: str) -> None:
+    with pytest.raises(BadTarget, match=f"the host is not {kind}"):
+        parse_target(f"http://{host}/")
+
+
 def test_a_reason_does_not_repeat_the_password() -> None:
     with pytest.raises(BadTarget) as caught:
         parse_target("http://user:hunter2@example.com/")

@@ -95,6 +95,13 @@ TOLD = {
         f"{D}payments: [{{ then: [{{ refuse: Invalid_Account }}] }}]\n",
         ["2:23: unknown_key * a refusal is not a list: write then: { refuse: … }"],
     ),
+    "a timeline where a refusal may be": (
+        f"{D}payments: [{{ then: {{ timeline: slow }} }}]\n",
+        [
+            "2:20: missing_key 'refuse' is missing",
+            "2:22: unknown_key * a timeline is written then: NAME, or as its steps: then: [{ status: Succesful }]",
+        ],
+    ),
     "a pattern with a mistake": (
         f"{D}faults: [{{ when: {{ path: {{ pattern: '^/v2/(top' }} }}, then: {{ status: 500 }} }}]\n",
         ["2:37: bad_pattern * is not a regular expression: missing ), unterminated subpattern at position 5"],

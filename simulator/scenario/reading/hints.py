@@ -64,6 +64,8 @@ def _reason_of_absence(wrong: str, known: Collection[str]) -> str:
         return f"; only faults have {key!r}" if key else ""
     if wrong == "refuse" and {"status", "requery"} <= set(known):
         return "; a refusal is not a list: write then: { refuse: … }"
+    if wrong in ("timeline", "timelines", "steps") and {"refuse", "remarks"} <= set(known):
+        return "; a timeline is written then: NAME, or as its steps: then: [{ status: Succesful }]"
     if {"payments", "faults"} <= set(known) and wrong in _definitions()["payment_rule"]["properties"]:
         return "; it belongs to a rule: indent it like the other keys of the rule"
     return ""
